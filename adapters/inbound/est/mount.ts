@@ -17,19 +17,19 @@ interface Operation {
   readonly method: string;
   readonly allow: string;
   /** The requested operation; undefined for CA certificates. */
-  readonly ask?: EnrolmentRequest['operation'];
+  readonly requested?: EnrolmentRequest['operation'];
   readonly keyMadeHere?: boolean;
 }
 
-/** RFC 7030 §3.2.2. fullcmc is not offered. */
+/** The operations of RFC 7030 §3.2.2, except fullcmc and csrattrs. */
 const operations = new Map<string, Operation>([
   ['cacerts', { method: 'GET', allow: 'GET, HEAD' }],
-  ['simpleenroll', { method: 'POST', allow: 'POST', ask: 'enrol' }],
-  ['simplereenroll', { method: 'POST', allow: 'POST', ask: 'renew' }],
-  ['serverkeygen', { method: 'POST', allow: 'POST', ask: 'enrol', keyMadeHere: true }],
+  ['simpleenroll', { method: 'POST', allow: 'POST', requested: 'enrol' }],
+  ['simplereenroll', { method: 'POST', allow: 'POST', requested: 'renew' }],
+  ['serverkeygen', { method: 'POST', allow: 'POST', requested: 'enrol', keyMadeHere: true }],
 ]);
 
-/** Enrollment over Secure Transport (RFC 7030), over TLS alone. */
+/** Serves Enrollment over Secure Transport (RFC 7030), only over TLS. */
 export function createEst(gateway: EstGateway): Mount {
   return {
     prefix,
@@ -47,35 +47,35 @@ export function createEst(gateway: EstGateway): Mount {
       const { domain, profile } = path;
       let evidence: Evidence | undefined;
       try {
-        // §4.1. The certificates are the domain's; a profile in the path has to be one of its profiles.
-        if (!operation.ask) return certsOnly(await gateway.caCertificates(domain, profile));
-        // §4.2. A missing type is taken for the only one there is; another one is a mistake worth telling.
+        // §4.1. The response depends on the domain only, but a profile in the path must belong to it.
+        if (!operation.requested) return certsOnly(await gateway.caCertificates(domain, profile));
+        // §4.2. Only this type is possible, so it may be missing.
         const contentType = request.headers['content-type'];
         if (contentType !== undefined && mediaType(contentType) !== 'application/pkcs10') {
-          return refusal(415, 'Content-Type is not application/pkcs10');
+          return refusal(415, 'Content-Type must be application/pkcs10');
         }
         if (request.body.length > bodyLimit) return refusal(413, 'request too large');
         // The client is authenticated before its body is read.
-        evidence = enrolmentEvidence(request, operation.ask);
+        evidence = enrolmentEvidence(request, operation.requested);
         const requester = await gateway.admit(evidence, { protocol: 'est', domain, profile });
         const der = decodeCertificationRequest(request.body);
         const { keyMadeHere } = operation;
-        const ask: EnrolmentRequest = {
-          operation: operation.ask,
+        const enrolment: EnrolmentRequest = {
+          operation: operation.requested,
           request: { kind: 'pkcs10', der, keyMadeHere },
           channelBinding: () => request.peer.channelBinding?.(),
         };
-        return renderOutcome(await gateway.enrol(requester, ask));
+        return renderOutcome(await gateway.enrol(requester, enrolment));
       } catch (error) {
-        return evidence?.kind === 'none' && operation.ask === 'enrol'
+        return evidence?.kind === 'none' && operation.requested === 'enrol'
           ? renderChallenge(error)
-          : renderFault(error, operation.ask);
+          : renderFault(error, operation.requested);
       }
     },
   };
 }
 
-/** No CSR attributes, for domains and profiles that exist. */
+/** Responds that there are no CSR attributes, if the domain and the profile exist. */
 async function attributes(gateway: EstGateway, { domain, profile }: EstPath): Promise<HttpResponse> {
   try {
     await gateway.caCertificates(domain, profile);

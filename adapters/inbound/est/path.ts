@@ -8,9 +8,9 @@ export interface EstPath {
 }
 
 /**
- * What follows `/.well-known/est`: `[/<domain>][/<profile>]/<operation>`. One segment before the operation is the
- * domain, or with a tilde the profile; of two, the second is the profile, with or without one. The operation
- * need not be known. Undefined when the path has none of these forms.
+ * Parses the path after `/.well-known/est`: `[/<domain>][/<profile>]/<operation>`. A single label before the operation is the
+ * domain, or the profile if it begins with a tilde. Of two labels the second is the profile, with or without a tilde. Any operation
+ * is accepted. Undefined for all other paths.
  */
 export function parseEstPath(path: string): EstPath | undefined {
   const segments = pathSegments(path);

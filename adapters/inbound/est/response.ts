@@ -23,13 +23,16 @@ const statuses = {
 
 const ascii = /^[ -~]*$/;
 
-/** A failure as EST tells it (RFC 7030 §4.2.3): a status and a short text, which without a charset would be ASCII (RFC 2046 §4.1.2). */
+/**
+ * Returns an error response: a status and a short text (RFC 7030 §4.2.3). The charset is named only where the text needs it, since
+ * the default is ASCII (RFC 2046 §4.1.2).
+ */
 export function refusal(status: number, detail: string, headers: Record<string, string> = {}): HttpResponse {
   const type = ascii.test(detail) ? 'text/plain' : 'text/plain; charset=utf-8';
   return { status, headers: { 'content-type': type, ...headers }, body: `${detail}\n` };
 }
 
-/** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
+/** Returns the response to whatever was thrown. Rethrows a defect, which the listener logs. */
 export function renderFault(
   error: unknown,
   operation: EnrolmentRequest['operation'] | undefined,
@@ -40,9 +43,9 @@ export function renderFault(
   return refusal(status, faultText(fault), faultHeaders(status, fault, operation));
 }
 
-// Bouncy Castle's EST client fails when a response has a body that it does not read. It reads none of these three, and none
-// of them is an error: the challenge, "no CSR attributes" (RFC 7030 §4.5.2) and "not yet" (§4.2.3).
-/** The answer to a request without any credentials. */
+// Bouncy Castle's EST client fails if a response has a body that it does not read. It does not read the body of the challenge, of
+// "no CSR attributes" (RFC 7030 §4.5.2) and of "not yet" (§4.2.3), so these three responses have none.
+/** Returns the response to a request without credentials. */
 export function renderChallenge(error: unknown): HttpResponse {
   const refused = renderFault(error, 'enrol');
   return refused.status === 401 ? { ...refused, body: '' } : refused;
@@ -54,7 +57,10 @@ export const noAttributes: HttpResponse = {
   body: '',
 };
 
-/** RFC 7030 §4.2.3: the issued certificate and no other, §4.4.2: with its key where that was made here, or 202 with a time to come back. */
+/**
+ * Returns the issued certificate alone (RFC 7030 §4.2.3), with its key if Postern generated it (§4.4.2), or 202 with Retry-After
+ * while the request is pending.
+ */
 export function renderOutcome(outcome: EnrolmentResult): HttpResponse {
   if (outcome.kind === 'issued') {
     const { certificate, privateKey } = outcome;
@@ -68,7 +74,7 @@ const certsOnlyHeaders = Object.freeze({
   'content-transfer-encoding': 'base64',
 });
 
-/** RFC 7030 §4.1.3. */
+/** Returns a certs-only response (RFC 7030 §4.1.3). */
 export function certsOnly(certificates: readonly Uint8Array[]): HttpResponse {
   return {
     status: 200,
@@ -77,11 +83,11 @@ export function certsOnly(certificates: readonly Uint8Array[]): HttpResponse {
   };
 }
 
-/** No line of base64 has a hyphen (RFC 2046 §5.1.1). */
+/** Cannot occur in the parts: base64 has no hyphen (RFC 2046 §5.1.1). */
 const boundary = 'postern-serverkeygen';
 const multipart = Object.freeze({ 'content-type': `multipart/mixed; boundary=${boundary}` });
 
-/** The private key, PKCS#8 in DER, and the certificate (RFC 7030 §4.4.2). */
+/** Returns the private key (PKCS#8 in DER) and the certificate (RFC 7030 §4.4.2). */
 function withKey(privateKey: Uint8Array, certificate: Uint8Array): HttpResponse {
   const key = part('application/pkcs8', privateKey);
   const certificates = part(certsOnlyHeaders['content-type'], buildCertsOnly([certificate]));

@@ -19,8 +19,9 @@ const mount = (prefix: string, answer: () => HttpResponse | Promise<HttpResponse
 });
 
 /**
- * `/livez`: the process answers; to restart it is no remedy for anything that `/readyz` tells of. `/readyz`: this gateway can store and
- * sign; otherwise 503, with a line for each reason. For everybody, on both listeners, whatever plugins are configured.
+ * Serves `/livez` and `/readyz`, without authentication, on both listeners and with any set of plugins. `/livez` responds as long as
+ * the process runs. `/readyz` returns 200 if this gateway can store and sign, otherwise 503 with one line per reason; restarting
+ * the process repairs none of these.
  */
 export const createHealth = (gateway: Gateway): readonly Mount[] => [
   mount('/livez', () => text(200, 'ok')),

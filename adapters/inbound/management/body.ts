@@ -2,17 +2,20 @@ import type { HttpRequest } from '../http/exchange.ts';
 import { readJson } from '../http/json.ts';
 import { HttpError, ValidationError } from './errors.ts';
 
-/** A body's members before they are checked: JSON values, or the texts and files of a form, in a list where one comes repeatedly. */
+/** The members of a body before validation: JSON values, or texts and files of a form. Repeated fields of a form are a list. */
 export interface Body {
   readonly members: Readonly<Record<string, unknown>>;
-  /** The members are a form's: texts, whose meaning the schema decides. */
+  /** The members come from a form: the schema decides how to read their texts. */
   readonly isForm: boolean;
 }
 
-/** More fields than any form of this API has. */
-const mostFormFields = 200;
+/** Larger than any form of this API. */
+const maxFormFields = 200;
 
-/** JSON, `application/x-www-form-urlencoded` or `multipart/form-data`; an empty body has no members. Errors: 400, 415. */
+/**
+ * Reads JSON, `application/x-www-form-urlencoded` or `multipart/form-data`. An empty body has no members. Throws ValidationError or
+ * Fault `malformed` for an invalid body, HttpError 415 for another media type.
+ */
 export async function readBody({ headers, body }: HttpRequest): Promise<Body> {
   const contentType = headers['content-type'] ?? '';
   if (body.length === 0) return { members: {}, isForm: false };
@@ -48,8 +51,8 @@ async function readForm(contentType: string, body: Uint8Array): Promise<Readonly
   const members: Record<string, unknown> = Object.create(null);
   let count = 0;
   for (const [name, value] of form.entries()) {
-    if (++count > mostFormFields) {
-      throw new ValidationError({ non_field_errors: [`a form can have at most ${mostFormFields} fields`] });
+    if (++count > maxFormFields) {
+      throw new ValidationError({ non_field_errors: [`a form can have at most ${maxFormFields} fields`] });
     }
     const given = typeof value === 'string' ? value : new Uint8Array(await (value as Blob).arrayBuffer());
     const before = members[name];

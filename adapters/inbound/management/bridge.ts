@@ -1,13 +1,13 @@
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
 
-/** Elysia takes a Request on a host of some length only (`http://pki/x` is 404), and the host plays no part. */
+/** Elysia needs a long host name (`http://pki/x` is 404). Nothing else depends on it. */
 const origin = 'http://management.postern.internal';
 
 const originals = new WeakMap<Request, HttpRequest>();
 
 /**
- * The request as the framework wants it; without its body, which `originalOf` has whole. Undefined for a path that means
- * another one (`..` and its encodings): what a proxy in front allowed is what is served.
+ * Returns the request as Elysia expects it, without its body, which `originalOf` returns. Undefined for a path that resolves to
+ * another one (`..` and its encodings), so that Postern serves exactly the path that a proxy in front has allowed.
  */
 export function toWebRequest(request: HttpRequest): Request | undefined {
   const { method, path, query } = request;
@@ -17,14 +17,14 @@ export function toWebRequest(request: HttpRequest): Request | undefined {
   return web;
 }
 
-/** What `toWebRequest` made it from. */
+/** Returns the request from which `toWebRequest` made `web`. */
 export function originalOf(web: Request): HttpRequest {
   const original = originals.get(web);
-  if (!original) throw new Error('a request that came another way');
+  if (!original) throw new Error('this request was not made by toWebRequest');
   return original;
 }
 
-/** Tables and CRLs may be long: they are sent as they are made. */
+/** Converts a response of Elysia. Tables and CRLs may be long, so they are streamed. */
 export async function toHttpResponse(web: Response): Promise<HttpResponse> {
   const headers: Record<string, string> = {};
   web.headers.forEach((value, name) => {
@@ -36,10 +36,10 @@ export async function toHttpResponse(web: Response): Promise<HttpResponse> {
   return { status: web.status, headers, body };
 }
 
-/** By response: the pieces of a body that is sent as it is encoded. */
+/** The pieces of each streamed body, by response. */
 const bodies = new WeakMap<Response, Iterable<Uint8Array>>();
 
-/** A response with a long body of known length, of which no more than a piece at a time is in memory. */
+/** Returns a response with a long body of known length, of which one piece at a time is in memory. */
 export function streamed(
   pieces: Iterable<Uint8Array>,
   length: number,
@@ -50,13 +50,13 @@ export function streamed(
   return response;
 }
 
-/** The body of what `streamed` made. */
+/** Returns the body of a response that `streamed` made. */
 function streamOf(response: Response): AsyncIterable<Uint8Array> | undefined {
   const pieces = bodies.get(response);
   return pieces && oneByOne(pieces);
 }
 
-/** A client that takes the pieces as fast as they are encoded does not keep other requests waiting. */
+/** Yields to other requests after each piece: a fast client would block them otherwise. */
 async function* oneByOne(pieces: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     yield piece;

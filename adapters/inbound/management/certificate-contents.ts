@@ -28,7 +28,7 @@ import { readPublicKey } from '#core/x509/public-key.ts';
 import { timestamp } from './description.ts';
 import { dateTime, nullable } from './fields.ts';
 
-export const said = Type.Object(
+export const extensionTerm = Type.Object(
   {
     term: Type.String({
       description: 'name in the standard: `digitalSignature`, `dns`, `pathLength`',
@@ -37,14 +37,14 @@ export const said = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Said = Static<typeof said>;
+export type ExtensionTerm = Static<typeof extensionTerm>;
 
 const extensionSchema = Type.Object(
   {
     oid: Type.String(),
     name: nullable(Type.String(), 'name in RFC 5280 §4.2; null if unknown'),
     critical: Type.Boolean(),
-    values: Type.Array(said, { description: 'empty if the value cannot be decoded' }),
+    values: Type.Array(extensionTerm, { description: 'empty if the value cannot be decoded' }),
     value: Type.String({ description: 'DER, hexadecimal' }),
   },
   { $id: 'ExplainedExtension', additionalProperties: false },
@@ -111,12 +111,12 @@ const names: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(oid).map(([name, value]) => [value, name]),
 );
 
-const general = (name: GeneralName): Said => ({ term: name.kind, text: formatGeneralName(name) });
-const number = (term: string, value: number | undefined): Said[] =>
+const general = (name: GeneralName): ExtensionTerm => ({ term: name.kind, text: formatGeneralName(name) });
+const number = (term: string, value: number | undefined): ExtensionTerm[] =>
   value === undefined ? [] : [{ term, text: String(value) }];
 
-/** How each extension is read. */
-const readers: Readonly<Record<string, (value: Uint8Array) => Said[]>> = {
+/** Decodes the value of each known extension into terms. */
+const readers: Readonly<Record<string, (value: Uint8Array) => ExtensionTerm[]>> = {
   [oid.keyUsage]: (value) => decodeKeyUsage(value).map((term) => ({ term })),
   [oid.extendedKeyUsage]: (value) =>
     decodeExtendedKeyUsage(value).map((purpose) => ({ term: names[purpose] ?? 'purpose', text: purpose })),
@@ -173,8 +173,8 @@ const readers: Readonly<Record<string, (value: Uint8Array) => Said[]>> = {
   },
 };
 
-/** What an extension says, term by term; empty where its value cannot be read. */
-export function explainValue(which: string, value: Uint8Array): Said[] {
+/** Returns the terms of an extension value (DER); empty if it cannot be decoded. */
+export function explainValue(which: string, value: Uint8Array): ExtensionTerm[] {
   try {
     return readers[which]?.(value) ?? [];
   } catch {
@@ -182,7 +182,7 @@ export function explainValue(which: string, value: Uint8Array): Said[] {
   }
 }
 
-/** The name of an extension or a key purpose, as the standards call it. */
+/** Returns the name of an extension or a key purpose in the standards. */
 export const nameOfOid = (which: string): string | undefined => names[which];
 
 const explain = ({ oid: which, critical, value }: Extension): Static<typeof extensionSchema> => ({

@@ -37,11 +37,11 @@ interface Client {
   readonly clientSecret: string;
 }
 
-/** Whether the client authenticates itself by the Authorization field; another scheme than Basic is none for this. */
+/** Whether the client authenticates with Basic in the Authorization field; other schemes are ignored here. */
 const usesBasic = ({ authorization = '' }: HttpRequest['headers']): boolean =>
   /^basic(?: |$)/i.test(authorization);
 
-/** RFC 6749 §5.2: whoever has used the Authorization field is challenged by its scheme. */
+/** Returns 401 with the challenge of the scheme that the client used (RFC 6749 §5.2). */
 export const invalidClient = ({ headers }: HttpRequest, error_description: string): Response =>
   json(
     401,
@@ -50,15 +50,16 @@ export const invalidClient = ({ headers }: HttpRequest, error_description: strin
   );
 
 /**
- * Who asks: by the Authorization field (RFC 6749 §2.3.1), by the body, or by both where they say the same. Or the answer to
- * a request that does not tell. Errors: ValidationError for the body.
+ * Returns the client's credentials from the Authorization field (RFC 6749 §2.3.1), from the body, or from both if they agree;
+ * otherwise the error response. Throws ValidationError for an invalid body.
  */
 export function clientOf(request: HttpRequest, body: Body): Client | Response {
   if (!usesBasic(request.headers))
     return readInput({ ...grant, ...client }, body, 'create') as unknown as Client;
   const inHeader = readBasicClient(request.headers.authorization!);
-  if (!inHeader) return invalidClient(request, 'the Authorization header has no client id and secret');
-  // RFC 6749 §3.2: a parameter without a value is none.
+  if (!inHeader)
+    return invalidClient(request, 'the Authorization header does not contain a client id and a secret');
+  // RFC 6749 §3.2: a parameter without a value counts as omitted.
   const members = Object.fromEntries(Object.entries(body.members).filter(([, value]) => value !== ''));
   const inBody = readInput(grant, { ...body, members }, 'create') as Partial<Client>;
   const { clientId, clientSecret } = { ...inHeader, ...inBody };
@@ -69,7 +70,7 @@ export function clientOf(request: HttpRequest, body: Body): Client | Response {
   return inHeader;
 }
 
-/** Undefined where the field is not what RFC 6749 §2.3.1 wants: Basic credentials of which both parts are form-urlencoded. */
+/** Reads Basic credentials with both parts form-urlencoded (RFC 6749 §2.3.1). Undefined for anything else. */
 function readBasicClient(authorization: string): Client | undefined {
   try {
     const { username, password } = readBasicCredentials(authorization);
@@ -82,5 +83,5 @@ function readBasicClient(authorization: string): Client | undefined {
   }
 }
 
-/** Errors: URIError for a percent sign without two hexadecimal digits, and for octets that are not UTF-8. */
+/** Throws URIError for a percent sign without two hexadecimal digits, and for octets that are not UTF-8. */
 const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));

@@ -11,11 +11,11 @@ import { type BodyDocumentation, jsonResponse, type Operation } from './route.ts
 type Fields = Readonly<Record<string, FieldDescription>>;
 type Example = Readonly<Record<string, unknown>>;
 
-/** `issuing CA` → `IssuingCa`, `DevID registration` → `DevidRegistration`: generated code keeps no other capitals. */
+/** `issuing CA` → `IssuingCa`, `DevID registration` → `DevidRegistration`: code generators change other capitals. */
 const pascalCase = (words: string): string =>
   words.toLowerCase().replace(/(?:^|[^a-z0-9]+)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the OpenAPI document says of each operation of a described resource. */
+/** Returns the OpenAPI documentation of each operation of a described resource. */
 export function collectionOperations<K extends Kind, Input, View>(
   description: Description<K, Input, View>,
 ): Record<'list' | 'read' | 'create' | 'replace' | 'change' | 'remove', Operation> {
@@ -111,7 +111,7 @@ export function collectionOperations<K extends Kind, Input, View>(
   };
 }
 
-/** `$id` is the name under which the OpenAPI document has a schema once. */
+/** Returns the schema of a record as it is returned. `$id`: its name among the schemas of the OpenAPI document. */
 export function recordSchema(fields: Fields, detail: boolean, $id: string): TSchema {
   const shown = Object.entries(fields).filter(
     ([, { writeOnly, detailOnly }]) => !writeOnly && (detail || !detailOnly),
@@ -143,7 +143,7 @@ const bodyOf = (fields: Fields, mode: WriteMode, $id: string, example: Example):
 const isWritten = ({ readOnly, createOnly }: FieldDescription, mode: WriteMode): boolean =>
   !readOnly && (mode === 'create' || !createOnly);
 
-/** The record of a description's example, as it is shown. */
+/** Returns the example of a description as a response shows it. */
 export const shownExample = ({
   fields,
   example,
@@ -152,8 +152,8 @@ export const shownExample = ({
   readonly example: Example;
 }): Example => pick(example, fields, ({ writeOnly }) => !writeOnly);
 
-function pick(example: Example, fields: Fields, wanted: (field: FieldDescription) => boolean): Example {
+function pick(example: Example, fields: Fields, included: (field: FieldDescription) => boolean): Example {
   return Object.fromEntries(
-    Object.entries(example).filter(([name]) => fields[name] !== undefined && wanted(fields[name])),
+    Object.entries(example).filter(([name]) => fields[name] !== undefined && included(fields[name])),
   );
 }

@@ -12,7 +12,7 @@ import { readListQuery } from './list-query.ts';
 import type { Route } from './route.ts';
 import { shownRecord, shownRecords } from './shown.ts';
 
-/** The routes of a described resource. */
+/** Returns the routes of a described resource. */
 export function collectionRoutes<K extends Kind, Input, View>(
   gateway: Gateway,
   description: Description<K, Input, View>,
@@ -90,7 +90,7 @@ export function collectionRoutes<K extends Kind, Input, View>(
   return routes;
 }
 
-/** The header that names the next page of a list, where there is one. */
+/** Returns the Link header to the next page of a list, if there is one. */
 export function linkToNext(
   path: string,
   parameters: URLSearchParams,
@@ -102,15 +102,15 @@ export function linkToNext(
   return { link: `<${path}/?${query}>; rel="next"` };
 }
 
-/** Faults: notFound for what is no id. */
+/** Reads the id in a path. Throws Fault `notFound` if it is not an id. */
 export function recordId(text: string | undefined): number {
   const id = /^\d{1,16}$/.test(text ?? '') ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id) || id < 1) throw new Fault('notFound', 'there is no such record');
   return id;
 }
 
-/** What is answered when a path is known and the method is not; what answers GET answers HEAD. */
+/** Returns the error for an unknown method on a known path. A path with GET also allows HEAD. */
 export function methodNotAllowed(known: readonly string[]): HttpError {
   const allowed = new Set(known.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
-  return new HttpError(405, 'this method is not allowed here', { allow: [...allowed].join(', ') });
+  return new HttpError(405, 'the method is not allowed for this path', { allow: [...allowed].join(', ') });
 }

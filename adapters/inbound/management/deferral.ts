@@ -11,17 +11,17 @@ const schema = Type.Object(
   },
   { $id: 'Pending', additionalProperties: false },
 );
-const waitsFor = (whom: string): string => `the request is pending with ${whom}: send it again later`;
-const detail = waitsFor('approval');
+const pendingWith = (whom: string): string => `the request is pending with ${whom}: send it again later`;
+const detail = pendingWith('the approvers');
 
 export const isDeferral = (made: unknown): made is Deferral =>
   typeof made === 'object' && made !== null && 'kind' in made && made.kind === 'pending';
 
-/** Neither done nor refused: somebody has to decide first. */
+/** Returns 202: an approver or the upstream CA has not decided yet. */
 export const pending = ({ id, retryAfter, upstream }: Deferral): Response =>
   json(
     202,
-    { status: 'pending', detail: upstream ? waitsFor('the upstream CA') : detail, id },
+    { status: 'pending', detail: upstream ? pendingWith('the upstream CA') : detail, id },
     { 'retry-after': String(retryAfter) },
   );
 

@@ -6,40 +6,40 @@ import type { Deferral } from '#core/issuance/enrolment-request.ts';
 import type { Condition, Kind, Page, Query, Referral } from '#core/ports/store.ts';
 
 /**
- * How a list can be narrowed by a field: the query parameter's text, trimmed, which `schema` allows → conditions, as of now; undefined
- * when it makes no sense.
+ * A filter of a list. `schema`: the texts that the query parameter allows. `conditions` turns such a text, trimmed, into conditions,
+ * or returns undefined if it is invalid.
  */
 export type Filter<K extends Kind> = {
   readonly schema: TSchema;
   readonly conditions: (text: string, now: number) => readonly Condition<K>[] | undefined;
-  /** Asked when there are conditions. */
+  /** Called only if there are conditions. */
   readonly referral?: (text: string, now: number) => Referral | undefined;
 };
 
 /** One member of a resource's JSON. */
 export interface FieldDescription {
   readonly schema: TSchema;
-  /** What the OpenAPI document says of it, where the core checks more than `schema` does. */
+  /** The schema in the OpenAPI document, if the core checks more than `schema` does. */
   readonly documented?: TSchema;
-  /** What is shown, where that is not what is written. */
+  /** The schema in responses, if it differs from that in requests. */
   readonly shown?: TSchema;
-  /** Shown but not written; sent back by a client it is ignored. */
+  /** Only in responses; ignored in requests, so that clients can send back what they have read. */
   readonly readOnly?: boolean;
-  /** Written but not shown. */
+  /** Only in requests. */
   readonly writeOnly?: boolean;
-  /** Taken on create alone. Sent back later, what is shown of it is ignored, and what is not is refused. */
+  /** Accepted only on creation. In later requests it is ignored, or rejected if it is also `writeOnly`. */
   readonly createOnly?: boolean;
-  /** Must be there on create and PUT, or on create alone. */
+  /** Required on create and PUT, or on create only. */
   readonly required?: boolean | 'create';
-  /** What PUT takes for a member that is left out; without one the member is left out of the input too. */
+  /** The value that PUT uses for an omitted member; without it the input omits the member too. */
   readonly whenMissing?: unknown;
   /** The name in the core's input and record; default: the member's name in camelCase. */
   readonly record?: string;
   /** JSON value → input value. */
   readonly toInput?: (value: unknown) => unknown;
-  /** Left out of lists, where it would cost too much. */
+  /** Omitted from lists, because it would cost too much there. */
   readonly detailOnly?: boolean;
-  /** May stand in `ordering`; see `Ordering` for a field that is shown in another form than it is stored. */
+  /** Allowed in `ordering`; `Ordering` is for fields computed when they are shown. */
   readonly orderable?: boolean | Ordering;
 }
 
@@ -51,16 +51,16 @@ export interface Ordering {
   readonly values?: readonly number[];
 }
 
-/** Everything there is to say of a resource; validation, handlers, filters and the OpenAPI schema all come from it. */
+/** Describes a resource. Validation, handlers, filters and the OpenAPI document are derived from it. */
 export interface Description<K extends Kind, Input, View> {
   readonly path: string;
   readonly tag: string;
-  /** The list can also be read as a file, whole: see `exportOf`. */
+  /** The whole list can also be exported as a file: see `exportOf`. */
   readonly exported?: true;
-  /** What operations and schemas call one record and several; default: the words for its kind. */
+  /** The singular and plural in the OpenAPI document; default: those of the record kind. */
   readonly noun?: readonly [one: string, many: string];
   readonly kind: K;
-  /** What its operations need; `create` where that is not `write`. */
+  /** The permissions that its operations need; `create` defaults to `write`, and `write` to `read`. */
   readonly permissions: {
     readonly read: Permission;
     readonly write?: Permission;
@@ -68,22 +68,22 @@ export interface Description<K extends Kind, Input, View> {
   };
   readonly fields: Readonly<Record<string, FieldDescription>>;
   readonly filters?: Readonly<Record<string, Filter<K>>>;
-  /** A view's JSON, member by member; `detail` false in lists. */
+  /** Returns the JSON members of a record; `detail` is false in lists. */
   readonly toJson: (view: View, detail: boolean) => Readonly<Record<string, unknown>>;
-  /** For the OpenAPI document: a record as it is shown, and the write-only members as they are sent. */
+  /** The example in the OpenAPI document: the members of a response, and the write-only members of a request. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** When creation is answered with 202, and asked for again later. */
+  /** Documents when creation returns 202. */
   readonly deferred?: string;
-  /** When an operation is answered with 409. */
+  /** Documents when each operation returns 409. */
   readonly conflicts?: { readonly create?: string; readonly update?: string; readonly remove?: string };
   readonly operations: (gateway: Gateway) => Operations<K, Input, View>;
 }
 
-/** What a resource can do; a missing operation is answered with 405. */
+/** The operations of a resource; a request for a missing one gets 405. */
 export interface Operations<K extends Kind, Input, View> {
   list(principal: Principal, query: Query<K>): Promise<Page<View>>;
   read(principal: Principal, id: number): Promise<View>;
-  /** Pending: see `Description.deferred`. */
+  /** Returns a Deferral if the creation is pending: see `Description.deferred`. */
   create?(principal: Principal, input: Input): Promise<View | Deferral>;
   update?(principal: Principal, id: number, changes: Partial<Input>): Promise<View>;
   remove?(principal: Principal, id: number): Promise<void>;
@@ -97,5 +97,5 @@ export const camelCase = (name: string): string =>
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** ISO 8601 in UTC without a zone suffix, as the specification has most timestamps. */
+/** Formats a time as ISO 8601 in UTC without a zone suffix, as most timestamps of this API are. */
 export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, -1);

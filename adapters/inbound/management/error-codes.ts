@@ -21,7 +21,7 @@ const statusCodes: Readonly<Record<number, string>> = {
 /** Returns the code of an error that only its HTTP status describes. */
 export const codeOfStatus = (status: number): string => statusCodes[status] ?? 'internal';
 
-/** The names that a client may choose freely are left out: those of unknown fields. */
+/** Field names allowed in the header. Others are unknown fields, whose names the client chose. */
 const fieldName = /^[a-z][a-z0-9_]*$/;
 
 /**

@@ -4,17 +4,17 @@ import { codeOfStatus, errorCodes, type FieldCodes } from './error-codes.ts';
 /** Validation messages by field. `non_field_errors` holds those that concern no single field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** How many problems an error response lists. */
-export const mostProblems = 20;
+/** The maximum number of problems in an error response. */
+export const maxProblems = 20;
 
-/** The same errors; of more than `mostProblems` messages the first ones, and a last one that says so. */
+/** Cuts the errors to `maxProblems` messages, the last of which says that there are more. */
 function bounded(fields: FieldErrors): FieldErrors {
   const all = Object.entries(fields).flatMap(([name, messages]) =>
     messages.map((message) => ({ name, message })),
   );
-  if (all.length <= mostProblems) return fields;
+  if (all.length <= maxProblems) return fields;
   const shown = [
-    ...all.slice(0, mostProblems - 1),
+    ...all.slice(0, maxProblems - 1),
     { name: 'non_field_errors', message: 'there are more problems than this response lists' },
   ];
   return Object.fromEntries(
@@ -24,13 +24,13 @@ function bounded(fields: FieldErrors): FieldErrors {
   );
 }
 
-/** A body or query that was refused. */
+/** An invalid body or query. */
 export class ValidationError extends Error {
   override readonly name = 'ValidationError';
   readonly fields: FieldErrors;
   readonly codes: FieldCodes;
 
-  /** `codes`: of the fields whose code is not `invalid`. */
+  /** `codes`: the codes of fields, where they are not `invalid`. */
   constructor(fields: FieldErrors, codes: FieldCodes = {}) {
     super('validation');
     this.fields = fields;
@@ -38,7 +38,7 @@ export class ValidationError extends Error {
   }
 }
 
-/** An answer by status that no Fault stands for: 405, 413, 415. */
+/** An error with a status that no Fault has: 405, 413, 415. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
@@ -62,7 +62,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The token is missing (`given` false), or it is not or no longer good. */
+/** The token is missing (`given` is false), invalid or expired. */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly given: boolean;
@@ -96,14 +96,14 @@ export function json(
 ): Response {
   return new Response(JSON.stringify(body), {
     status,
-    // Tokens, secrets, what only some may see: nothing of it stays in a cache.
+    // Responses contain tokens, secrets and restricted data, so no cache may keep them.
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
   });
 }
 
 /**
- * Any error as an answer (decisions.md §2). `name` says how a record field of a Fault is called on the wire. `report` gets what is
- * a defect, and its cause.
+ * Returns the response to any error (decisions.md §2). `name` turns a field of a record into its name in JSON. `report` receives the
+ * cause of a defect.
  */
 export function render(
   error: unknown,
@@ -160,7 +160,7 @@ function renderFault(
   );
 }
 
-/** For operations of which the specification says that whatever keeps them from being done is answered with 500. */
+/** Turns Faults about the state of the service into 500, for operations that the specification requires to do so. */
 export function asServerError(error: unknown): unknown {
   const { code, detail, id, values } = toFault(error);
   const isState = code === 'unsupported' || code === 'unavailable' || code === 'conflict';

@@ -11,20 +11,20 @@ type Format = (typeof formats)[number];
 
 const contentTypes = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const;
 
-/** Records that are read at a time. */
+/** The number of records read at a time. */
 const recordsPerRead = 1000;
 
 export const exportFormat = Type.String({
   enum: ['json', ...formats],
   description:
-    'json (default): a page. csv and jsonl (a JSON object per line): a file with every record that matches, whatever `limit` and `cursor` say. In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe',
+    'json (default): one page. csv and jsonl (one JSON object per line): a file with all matching records; `limit` and `cursor` are ignored. In CSV, a text that a spreadsheet would read as a formula is prefixed with an apostrophe',
 });
 
-/** Undefined for a page of JSON. Errors: ValidationError. */
+/** Returns the requested file format, or undefined for a page of JSON. Throws ValidationError for any other format. */
 export function readExportFormat(parameters: URLSearchParams): Format | undefined {
-  const asked = parameters.get('format') || 'json';
-  const format = formats.find((one) => one === asked);
-  if (!format && asked !== 'json') {
+  const requested = parameters.get('format') || 'json';
+  const format = formats.find((one) => one === requested);
+  if (!format && requested !== 'json') {
     throw new ValidationError({ format: [`one of json, ${formats.join(', ')} is expected`] });
   }
   return format;
@@ -35,7 +35,7 @@ type Described<K extends Kind, View> = Pick<
   'path' | 'fields' | 'toJson' | 'example'
 >;
 
-/** Sends every record that matches, page by page as the client takes them, so that no more than one page is in memory. */
+/** Streams all matching records. Pages are read as fast as the client reads, so that only one page is in memory. */
 export async function exportOf<K extends Kind, View>(
   gateway: Pick<Gateway, 'leftOut'>,
   description: Pick<Description<K, never, View>, 'fields' | 'kind' | 'path' | 'toJson'>,
@@ -76,7 +76,7 @@ export async function exportOf<K extends Kind, View>(
   });
 }
 
-/** For the OpenAPI document. */
+/** Returns the examples for the OpenAPI document. */
 export const exportExamples = <K extends Kind, View>({
   fields,
   example,
@@ -91,7 +91,7 @@ export const exportExamples = <K extends Kind, View>({
 
 interface ExportColumn {
   readonly field: string;
-  /** Of an object with known members, one of them. */
+  /** A member of the field, if the field is an object with known members. */
   readonly member?: string;
 }
 

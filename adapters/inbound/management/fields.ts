@@ -4,31 +4,31 @@ import { Value, ValueErrorType } from '@sinclair/typebox/value';
 import { hiddenProblem } from '#core/x509/visible.ts';
 import { parseJson } from '../http/json.ts';
 
-/** A line of text: trimmed, without control characters and invisible ones, `least` to `most` characters long. */
-export const text = (most: number, options: { least?: number; description?: string } = {}) =>
+/** The schema of one line of text: trimmed, without control or invisible characters, `min` to `max` characters long. */
+export const text = (max: number, options: { min?: number; description?: string } = {}) =>
   Type.String({
-    minLength: options.least ?? 0,
-    maxLength: most,
+    minLength: options.min ?? 0,
+    maxLength: max,
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
     ...(options.description && { description: options.description }),
   });
 
-/** A secret: every character of it counts. */
-export const secret = (most: number, description: string) =>
-  Type.String({ maxLength: most, description, verbatim: true });
+/** The schema of a secret, which is not trimmed. */
+export const secret = (max: number, description: string) =>
+  Type.String({ maxLength: max, description, verbatim: true });
 
-/** A file: bytes in a multipart form; in JSON text, or base64, or a `data:` URI. `readFile` tells which. */
-export const file = (most: number, description: string) =>
-  Type.String({ maxLength: most, description, file: true });
+/** The schema of a file: octets in a multipart form, or text, base64 or a `data:` URI in JSON. `readFile` decodes it. */
+export const file = (max: number, description: string) =>
+  Type.String({ maxLength: max, description, file: true });
 
-/** The id of another record. */
+/** The schema of another record's id. */
 export const reference = (description: string) =>
   Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
 
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 
-/** One of some integers, with their meanings. */
+/** The schema of an integer that is one of those in `meanings`. */
 export const integerEnum = (meanings: Readonly<Record<number, string>>) =>
   Type.Integer({
     enum: Object.keys(meanings).map(Number),
@@ -39,28 +39,27 @@ export const integerEnum = (meanings: Readonly<Record<number, string>>) =>
 
 const moment = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}';
 
-/** As `timestamp` writes it. The format `date-time` (RFC 3339) would demand a zone. */
+/** The schema of a time as `timestamp` formats it. The format `date-time` (RFC 3339) would require a zone. */
 export const dateTime = (description: string) =>
   Type.String({
     pattern: `^${moment}$`,
     description: `${description}; ISO 8601, UTC, without a zone suffix`,
   });
 
-/** As `timestamp` writes it, and `Z`. */
+/** The schema of a time with the suffix `Z`. */
 export const zonedDateTime = (description: string) =>
   Type.String({ format: 'date-time', description: `${description}; ISO 8601, UTC` });
 
-/**
- * A JSON value as the record has it (text trimmed), or why not. Messages name members below the field by their path.
- */
+/** Validates a JSON value. Returns it (text trimmed), or messages, which name members inside the value by their path. */
 export function checkValue(schema: TSchema, value: unknown): { value: unknown } | { messages: string[] } {
   if (schema.file && value instanceof Uint8Array) {
     if (value.length <= schema.maxLength) return { value };
     return { messages: [`at most ${schema.maxLength} octets are allowed`] };
   }
   const given = typeof value === 'string' && !schema.verbatim ? value.trim() : value;
-  // Half a surrogate pair: JSON can spell it, and no database can keep it.
-  if (typeof given === 'string' && !given.isWellFormed()) return { messages: ['this is not Unicode'] };
+  // JSON can express half a surrogate pair, but no database can store it.
+  if (typeof given === 'string' && !given.isWellFormed())
+    return { messages: ['the text is not valid Unicode'] };
   const problem = typeof given === 'string' && isText(schema) ? hiddenProblem(given) : undefined;
   if (problem !== undefined) return { messages: [problem] };
   const allowed: readonly unknown[] | undefined = schema.enum ?? schema.choices;
@@ -122,24 +121,24 @@ const nouns: Record<string, string> = {
   null: 'null',
 };
 
-/** What a value lacks that is of the type of a member; else what the members are. */
+/** Returns the error of the member with the type of the value, or else a list of all members. */
 function unionMessage(schema: TSchema, value: unknown): string {
   const members: TSchema[] = schema.anyOf ?? [];
-  const meant = members.find(({ type, const: only }) => only === undefined && isOfType(value, type));
-  const lack = meant && Value.Errors(meant, value).First();
-  if (lack?.path === '') return message(lack);
+  const likely = members.find(({ type, const: only }) => only === undefined && isOfType(value, type));
+  const error = likely && Value.Errors(likely, value).First();
+  if (error?.path === '') return message(error);
   return `${members.map((member) => ('const' in member ? JSON.stringify(member.const) : (nouns[member.type] ?? 'another value'))).join(' or ')} is expected`;
 }
 
 const isOfType = (value: unknown, type: string): boolean =>
   type === 'string' ? typeof value === 'string' : type === 'integer' && Number.isInteger(value);
 
-/** What comes more than once in a form, and is no list. */
+/** Marks a field that appears more than once in a form and is not a list. */
 export const repeated = Symbol('repeated');
 
 /**
- * What a form has for a field as the JSON value that its schema expects; text that does not fit stays text, and is refused as
- * such. A list comes as JSON, or item by item, as browsers and most clients send it.
+ * Converts the value of a form field to the JSON value that its schema expects. Text that cannot be converted stays text, and
+ * validation rejects it. A list is sent as JSON, or item by item as browsers and most clients do.
  */
 export function fromForm(schema: TSchema, given: unknown): unknown {
   const list = listIn(schema);
@@ -163,7 +162,7 @@ export function fromForm(schema: TSchema, given: unknown): unknown {
   }
 }
 
-/** The schema's list, if it allows one. */
+/** Returns the array schema in `schema`, if it allows one. */
 const listIn = (schema: TSchema): TSchema | undefined =>
   schema.type === 'array'
     ? schema

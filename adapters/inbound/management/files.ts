@@ -5,13 +5,13 @@ const someUri = /^[a-z][a-z0-9+.-]{1,20}:\/\//i;
 const dataUri = /^data:[^,]{0,200},/i;
 
 /**
- * The bytes of a file field: those of a multipart form, of a `data:` URI (RFC 2397), or a text's. Faults: malformed for any other
- * URI: the service fetches nothing that a caller names.
+ * Returns the octets of a file field: from a multipart form, a `data:` URI (RFC 2397) or text. Throws Fault `malformed` for any other
+ * URI, because Postern never fetches a URL that a client names.
  */
 export function readFile(value: string | Uint8Array): Uint8Array {
   if (typeof value !== 'string') return value;
   if (someUri.test(value)) {
-    throw new Fault('malformed', 'expected the file itself: URLs are not fetched');
+    throw new Fault('malformed', 'send the file itself: Postern does not fetch URLs');
   }
   const head = dataUri.exec(value)?.[0];
   if (head === undefined) return Buffer.from(value, 'utf8');
@@ -27,7 +27,7 @@ function percentDecoded(text: string): Buffer {
   return Buffer.from(octets, 'latin1');
 }
 
-/** A download that is called `name` with `ending`: `.pem`, `-chain.pem`. */
+/** Returns a download with the file name `name` plus `ending`, such as `.pem` or `-chain.pem`. */
 export const attachment = (
   body: string | Uint8Array,
   contentType: string,
@@ -47,19 +47,22 @@ export const attachmentHeaders = (contentType: string, name: string, ending: str
 
 const longestName = 100;
 
-/** RFC 6266 §4.3: what no client stumbles over. A long name is cut before its ending, which says what kind of file it is. */
+/** Returns a file name with characters that every client accepts (RFC 6266 §4.3). A long name is cut before its ending. */
 const safeName = (name: string, ending: string): string =>
   name.replace(/[^\w.-]+/g, '-').slice(0, longestName - ending.length) + ending;
 
-/** Whether a client asks for JSON, as `namedIn` says. */
+/** Whether a client prefers JSON, see `preferredType`. */
 export const prefersJson = (accept: string | undefined): boolean =>
-  namedIn(accept, ['application/json']) !== undefined;
+  preferredType(accept, ['application/json']) !== undefined;
 
 /**
- * Which of the media types a client asks for: the one that it names in `Accept` and prefers, the first of several. Undefined when
- * it names none, or prefers something else (RFC 9110 §12.5.1).
+ * Returns the first of `types` that `Accept` names with the highest quality (RFC 9110 §12.5.1). Undefined if it names none of
+ * them, or prefers another type.
  */
-export function namedIn<T extends string>(accept: string | undefined, types: readonly T[]): T | undefined {
+export function preferredType<T extends string>(
+  accept: string | undefined,
+  types: readonly T[],
+): T | undefined {
   const qualities = new Map<string, number>();
   for (const range of (accept ?? '').split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

@@ -8,7 +8,7 @@ type FieldName<K extends Kind> = keyof Records[K] & string;
 
 const day = 24 * 3_600_000;
 
-/** No text that a filter compares with is longer. */
+/** The maximum length of a text to compare with. */
 const longestText = 300;
 
 export const equalText = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
@@ -16,13 +16,13 @@ export const equalText = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   conditions: (text) => [{ field, is: 'equal', value: text }],
 });
 
-/** One of the values that the field can have. */
+/** Filters by one of the values that the field can have. */
 export const equalChoice = <K extends Kind>(field: FieldName<K>, values: readonly string[]): Filter<K> => ({
   schema: Type.String({ enum: [...values] }),
   conditions: (text) => [{ field, is: 'equal', value: text }],
 });
 
-/** One of some values, or several of them with commas between. */
+/** Filters by one or more of `values`, separated by commas. */
 export const oneOfTexts = <K extends Kind>(field: FieldName<K>, values: readonly string[]): Filter<K> => ({
   schema: Type.Array(Type.String({ enum: [...values] }), {
     minItems: 1,
@@ -31,7 +31,7 @@ export const oneOfTexts = <K extends Kind>(field: FieldName<K>, values: readonly
   conditions: (text) => [{ field, is: 'oneOf', value: text.split(',').map((one) => one.trim()) }],
 });
 
-/** An integer; unless `schema` says otherwise, the id of another record. */
+/** Filters by an integer, by default the id of another record. */
 export const equalInteger = <K extends Kind>(
   field: FieldName<K>,
   schema: TSchema = reference('id of the record'),
@@ -45,7 +45,7 @@ export const isTrue = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   conditions: (text) => [{ field, is: 'equal', value: truths.get(text.toLowerCase())! }],
 });
 
-/** As serial numbers are stored: upper-case hexadecimal, whole octets; any case, with or without colons and leading zeros. */
+/** Filters by a serial number, converted to the stored form: upper-case hexadecimal, whole octets, without leading zeros. */
 export const equalSerialNumber = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   schema: Type.String({
     pattern: '^:*(?:[0-9A-Fa-f]:*){1,64}$',
@@ -58,14 +58,14 @@ export const equalSerialNumber = <K extends Kind>(field: FieldName<K>): Filter<K
   },
 });
 
-/** Text that stands somewhere in the field, after `written` has written it as it is stored. */
+/** Filters by text that the field contains. `stored` converts the text to its stored form. */
 export const contains = <K extends Kind>(
   field: FieldName<K>,
   description: string,
-  written: (text: string) => string,
+  stored: (text: string) => string,
 ): Filter<K> => ({
   schema: Type.String({ maxLength: longestText, description }),
-  conditions: (text) => [{ field, is: 'contains', value: written(text) }],
+  conditions: (text) => [{ field, is: 'contains', value: stored(text) }],
 });
 
 const momentPattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(\.\d{1,6})?(?:Z|\+00:00)?)?$/;
@@ -76,18 +76,18 @@ const momentSchema = (description: string) =>
     description: `${description}ISO 8601 date, or date-time in UTC`,
   });
 
-/** A moment to the second or finer, or a whole day in UTC: where it begins, and how long it is, in milliseconds. */
+/** Parses a time, or a whole day in UTC. Returns its beginning (milliseconds since 1970) and its length in milliseconds. */
 function moment(text: string): { readonly begins: number; readonly length: number } | undefined {
   const match = momentPattern.exec(text);
   if (!match) return undefined;
   const [, date, time, fraction] = match;
   const begins = Date.parse(`${date}T${time ?? '00:00:00'}${fraction?.slice(0, 4) ?? ''}Z`);
-  // Date.parse takes the 31st of February for the 3rd of March.
+  // Date.parse reads the 31st of February as the 3rd of March.
   if (Number.isNaN(begins) || !new Date(begins).toISOString().startsWith(date!)) return undefined;
   return { begins, length: fraction ? 1 : time ? 1000 : day };
 }
 
-/** In that moment or on that day. */
+/** Filters by a time, or by a whole day. */
 export const within = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   schema: momentSchema(''),
   conditions: (text) => {
@@ -101,18 +101,18 @@ export const within = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
   },
 });
 
-/** Then or later. */
+/** Filters by a time or later. */
 export const from = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
-  schema: momentSchema('then or later: '),
+  schema: momentSchema('at this time or later: '),
   conditions: (text) => {
     const found = moment(text);
     return found && [{ field, is: 'greaterOrEqual', value: found.begins }];
   },
 });
 
-/** Then or earlier: a day is meant whole. */
+/** Filters by a time or earlier; a day is included completely. */
 export const until = <K extends Kind>(field: FieldName<K>): Filter<K> => ({
-  schema: momentSchema('then or earlier: '),
+  schema: momentSchema('at this time or earlier: '),
   conditions: (text) => {
     const found = moment(text);
     return found && [{ field, is: 'less', value: found.begins + found.length }];

@@ -14,7 +14,7 @@ const schema = Type.Object(
       ),
       {
         description:
-          'by name: `store`, `configuration` (not ok while a record cannot be loaded and is set aside), `issuing` (not ok while a CA of a domain is about to expire or shortens certificates), `keys.<name>`, `issuers.<name>`',
+          'by name: `store`, `configuration` (not ok while a damaged record is ignored), `issuing` (not ok while a CA of a domain is about to expire or shortens the validity of certificates), `keys.<name>`, `issuers.<name>`',
       },
     ),
   },
@@ -31,14 +31,14 @@ export const healthRoute = (gateway: Gateway): PublicRoute => ({
     summary: 'Check readiness: whether this gateway can store and sign',
     responses: {
       200: jsonResponse(
-        'The gateway is ready. Upstream CAs may still be unreachable, or records set aside.',
+        'The gateway is ready. Checks other than `store` and `keys.<name>` may still fail.',
         schema,
         {
           status: 'ok',
           checks: { store: { ok: true } },
         },
       ),
-      503: jsonResponse('The gateway cannot store or cannot sign.', schema, {
+      503: jsonResponse('The gateway cannot store data or cannot sign.', schema, {
         status: 'unavailable',
         checks: { store: { ok: false, detail: 'the disk is full' } },
       }),

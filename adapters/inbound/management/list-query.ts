@@ -26,17 +26,20 @@ const cursorSchema = Type.String({
 /** The parameters of a list that can only be read page by page. */
 export const pageParameters = { limit: limitSchema, cursor: cursorSchema };
 
-/** The parameters of every list of a collection, its filters aside. */
+/** Returns the parameters of every list of a collection, except its filters. */
 export const listParameters = (fields: Fields) => ({
   ordering: Type.String({
     enum: Object.entries(fields).flatMap(([name, { orderable }]) => (orderable ? [name, `-${name}`] : [])),
-    description: 'The field to order by; `-` before it: descending',
+    description: 'The field to order by; prefix `-` for descending order',
   }),
   search: searchSchema,
   ...pageParameters,
 });
 
-/** `ordering`, `search`, `limit`, `cursor` and the resource's filters. Parameters that nobody knows are ignored. */
+/**
+ * Reads `ordering`, `search`, `limit`, `cursor` and the filters of the resource. Unknown parameters are ignored. `now`: milliseconds
+ * since 1970. Throws ValidationError.
+ */
 export function readListQuery<K extends Kind, Input, View>(
   { fields, filters = {} }: Pick<Description<K, Input, View>, 'fields' | 'filters'>,
   parameters: URLSearchParams,

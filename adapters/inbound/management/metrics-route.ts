@@ -13,10 +13,10 @@ export const metricsRoute = (gateway: Gateway): Route => ({
   operation: {
     id: 'readMetrics',
     tag: 'metrics',
-    summary: 'Metrics, in the text format of Prometheus',
+    summary: 'Read metrics in the text format of Prometheus',
     description:
-      'One of the worker processes answers. Its own counters have its number in the label `worker`: sum over the label. ' +
-      'Scrapers authenticate as a service account.',
+      'Any one of the worker processes responds. Counters of a single process have its number in the label `worker`: sum over ' +
+      'that label. Scrapers authenticate as a service account.',
     permission: 'metrics.read',
     responses: {
       200: {

@@ -19,25 +19,25 @@ import { swaggerUi } from './swagger-ui.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { Tokens } from './tokens.ts';
 
-const usualBody = 1024 * 1024;
-/** Small, because the sender has not signed in yet. */
-const tokenBody = 16 * 1024;
+const defaultBodyLimit = 1024 * 1024;
+/** Small, because the client has not signed in yet. */
+const tokenBodyLimit = 16 * 1024;
 
 /**
- * The Management API (`/api`), its description (`/schema`) and the metrics (`/metrics`): a mount for each. `deviceImportLimit`: octets
- * of a file of devices, and what is around it.
+ * Returns the mounts of the Management API (`/api`), its description (`/schema`) and the metrics (`/metrics`). `deviceImportLimit`: the
+ * maximum size in octets of an upload with a device file.
  */
 export function createManagement(
   gateway: Gateway,
   log: Log,
   clock: Clock,
   baseUrl: string,
-  deviceImportLimit = 32 * usualBody,
+  deviceImportLimit = 32 * defaultBodyLimit,
 ): readonly [api: Mount, ...Mount[]] {
   const tokens = new Tokens(gateway, clock);
   const report = (cause: unknown): void => log.error('management request failed', cause);
   const app = new Elysia({ name: 'management' })
-    // The framework parses no bodies: duplicate members, forms with files and lists of problems are our own readers' business.
+    // Elysia must not parse bodies: `readBody` and `readInput` reject duplicate members and list all problems.
     .onParse({ as: 'global' }, () => null)
     .onError({ as: 'global' }, ({ code, error }) =>
       render(code === 'NOT_FOUND' ? new HttpError(404, 'not found') : error, snakeCase, report),
@@ -56,7 +56,7 @@ export function createManagement(
     const [open, guarded] = [ofResource.filter(isPublic), ofResource.filter((one) => !isPublic(one))];
     app.use(publicPlugin(`${name} (public)`, open)).use(guardedPlugin(name, guarded as Route[], guards));
   }
-  // A path that is known with other methods answers 405; Elysia prefers the exact method to `all`.
+  // A known path responds to other methods with 405; Elysia prefers a route of the exact method to `all`.
   for (const [path, ofPath] of Map.groupBy(app.routes, (route) => route.path)) {
     app.all(path, () => Promise.reject(methodNotAllowed(ofPath.map(({ method }) => method))));
   }
@@ -66,14 +66,14 @@ export function createManagement(
     return web ? toHttpResponse(await app.handle(web)) : refuse(404, 'not found');
   };
   const bodyLimit = (path: string): number => {
-    if (/^\/api\/token(?:\/|$)/.test(path)) return tokenBody;
-    return path.replace(/\/$/, '') === deviceImportPath ? deviceImportLimit : usualBody;
+    if (/^\/api\/token(?:\/|$)/.test(path)) return tokenBodyLimit;
+    return path.replace(/\/$/, '') === deviceImportPath ? deviceImportLimit : defaultBodyLimit;
   };
   const mount = (prefix: string): Mount => ({ prefix, plainHttp: false, bodyLimit, handle, refuse });
   return [mount('/api'), mount('/schema'), mount('/metrics')];
 }
 
-/** `/api/devices/:id` → `devices`: one plugin for each. */
+/** `/api/devices/:id` → `devices`. Each resource is one plugin of Elysia. */
 const resourceOf = ({ path }: Pick<Route, 'path'>): string =>
   path.replace(/^\/api(?=\/)/, '').split('/')[1] ?? '';
 

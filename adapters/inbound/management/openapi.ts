@@ -26,13 +26,13 @@ const errorCodes = {
     'The code of each field with errors: a Dictionary (RFC 9651), `unique_name=already_taken, password=password_length;shortest=8`.',
 };
 
-/** The failures that every operation renders alike, see `errors.ts`. */
+/** The failures that all operations have in common, see `errors.ts`. */
 const failures: Readonly<Record<number, Failure>> = {
   400: {
     name: 'BadRequest',
     description:
-      'The body or a query parameter is invalid: messages by field. Or the request is malformed, for ' +
-      'example because its path contains a control character: `detail`.',
+      'The body or a query parameter is invalid: the response lists messages by field. A malformed request, for ' +
+      'example one with a control character in its path, gets a `detail` instead.',
     schema: Type.Union([fieldErrors, detail]),
     example: { unique_name: ['this field is required'] },
     headers: errorCodes,
@@ -100,20 +100,20 @@ const failures: Readonly<Record<number, Failure>> = {
   },
 };
 
-/** The statuses of the usual failures that an operation can be answered with, `operation.failures` aside. */
-function usualFailures({ path, operation }: Pick<Route | PublicRoute, 'path' | 'operation'>): number[] {
+/** Returns the statuses of the common failures that an operation can have, in addition to `operation.failures`. */
+function commonFailures({ path, operation }: Pick<Route | PublicRoute, 'path' | 'operation'>): number[] {
   const guarded = 'permission' in operation;
   return [
     ...(guarded ? [401] : []),
     ...(guarded && operation.permission !== anyAccount ? [403] : []),
     ...(path.includes(':') ? [400, 404] : []),
     ...(operation.body ? [400, 413, 415] : []),
-    // What everybody may read depends on nothing that can fail.
+    // A public GET depends on nothing that can fail.
     ...(guarded || operation.body ? [500, 503] : []),
   ];
 }
 
-/** The OpenAPI 3.1 document of `routes`. */
+/** Returns the OpenAPI 3.1 document of `routes`. */
 export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json {
   const components = new Components();
   const paths: Record<string, Record<string, Json>> = {};
@@ -130,9 +130,9 @@ export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json 
       version: '1',
       description:
         'Administers certificate authorities, domains, certificate profiles, devices, certificates and accounts. ' +
-        'Every path works with and without its trailing slash. A body can also be a form ' +
-        '(`application/x-www-form-urlencoded` or `multipart/form-data`) with the same members: a file as its own part, a list item ' +
-        'by item or as JSON, an object as JSON.',
+        'The trailing slash of a path is optional. A body can also be a form ' +
+        '(`application/x-www-form-urlencoded` or `multipart/form-data`) with the same members. In a form, a file is a part of its ' +
+        'own, a list is a repeated field or JSON, and an object is JSON.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -160,7 +160,7 @@ export function openApiDocument(routes: readonly (Route | PublicRoute)[]): Json 
   };
 }
 
-/** A choice between texts as an enum: of a choice between schemas generators make a type for each. */
+/** Turns a union of literals into an enum, because code generators make a type for each member of a union. */
 function withEnum(schema: Omit<TSchema, symbol>): object {
   const { anyOf, ...rest } = schema;
   const texts: readonly TSchema[] = Array.isArray(anyOf) ? anyOf : [];
@@ -168,7 +168,7 @@ function withEnum(schema: Omit<TSchema, symbol>): object {
   return isChoice ? { ...rest, type: 'string', enum: texts.map((one) => one.const) } : schema;
 }
 
-/** Collects what the document has once and refers to from many places. */
+/** Collects the schemas and responses that the document defines once and references. */
 class Components {
   readonly schemas: Record<string, Json> = {};
   readonly responses: Record<string, Json> = {};
@@ -220,7 +220,7 @@ class Components {
   }
 
   #requestBody({ schema, example, optional }: BodyDocumentation): Json {
-    // Clients that are generated take one media type: of several with one schema they make calls that send them all at once.
+    // Only JSON: of several media types with one schema, code generators make calls that send all of them at once.
     return {
       required: optional !== true,
       content: { 'application/json': { schema: this.#schema(schema), example } },
@@ -229,13 +229,13 @@ class Components {
 
   #responses(route: Route | PublicRoute): Json {
     const { responses, failures: further = {} } = route.operation;
-    const answers: Record<number, Json> = {};
-    for (const status of usualFailures(route)) answers[status] = this.#failure(status);
+    const all: Record<number, Json> = {};
+    for (const status of commonFailures(route)) all[status] = this.#failure(status);
     for (const [status, why] of Object.entries(further))
-      answers[Number(status)] = this.#failure(Number(status), why);
+      all[Number(status)] = this.#failure(Number(status), why);
     for (const [status, response] of Object.entries(responses))
-      answers[Number(status)] = this.#response(response);
-    return answers;
+      all[Number(status)] = this.#response(response);
+    return all;
   }
 
   #failure(status: number, why?: string): Json {
@@ -248,11 +248,11 @@ class Components {
   }
 
   #response({ description, content, headers }: ResponseDocumentation): Json {
-    const header = (says: string) => ({ description: says, schema: { type: 'string' } });
+    const header = (text: string) => ({ description: text, schema: { type: 'string' } });
     return {
       description,
       ...(headers && {
-        headers: Object.fromEntries(Object.entries(headers).map(([name, says]) => [name, header(says)])),
+        headers: Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, header(text)])),
       }),
       ...(content && {
         content: Object.fromEntries(
@@ -265,15 +265,15 @@ class Components {
     };
   }
 
-  /** As JSON Schema; what has an `$id` becomes a component, or is the one that is there already. */
+  /** Returns the JSON Schema. A schema with an `$id` is defined once among the components and referenced. */
   #schema(schema: TSchema): Json {
     const { $id, verbatim, file, choices, ...rest } = schema;
     const own = this.#members(withEnum(rest));
-    // Its members' names are anybody's: none of them is a keyword.
+    // The names of properties are not keywords of JSON Schema, even if they look like one.
     if (schema.properties) own.properties = this.#members(schema.properties);
     if (verbatim === true) own.format = 'password';
     if ($id === undefined) return own;
-    // What a member says of its value stands beside the reference.
+    // The description belongs to the member that uses the component, so it is put beside the reference.
     const { description, ...component } = own;
     const known = this.schemas[$id];
     if (known && JSON.stringify(known) !== JSON.stringify(component))

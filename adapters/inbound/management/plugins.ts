@@ -6,7 +6,7 @@ import { HttpError } from './errors.ts';
 import { anyAccount, type PublicRoute, type Route } from './route.ts';
 import type { Tokens } from './tokens.ts';
 
-/** What a handler of the framework is given, as far as it is used here. */
+/** The part of Elysia's context that the routes use. */
 interface Context {
   readonly request: Request;
   readonly params: Record<string, string>;
@@ -17,12 +17,12 @@ interface Guards {
   readonly authorize: (principal: Principal, operation: Route['operation']) => Promise<void> | undefined;
 }
 
-/** Derives the principal of a request from its token. Errors: TokenError; 403 for a service account in a browser. */
+/** Derives the principal of a request from its token. Throws TokenError, or HttpError 403 for a service account in a browser. */
 export const authenticate =
   (tokens: Tokens): Guards['authenticate'] =>
   async ({ request }) => ({ principal: await tokens.principal(originalOf(request)) });
 
-/** Demands the permission of an operation. Errors: 403. */
+/** Requires the permission of an operation. Throws an error with status 403 if the principal lacks it. */
 export const authorize =
   ({ accounts }: Gateway): Guards['authorize'] =>
   (principal, { permission, beforePasswordChange }) => {
@@ -30,7 +30,7 @@ export const authorize =
     return permission === anyAccount ? undefined : accounts.authorize(principal, permission);
   };
 
-/** The routes of a resource that everybody may use. */
+/** Returns the routes of a resource that need no authentication. */
 export function publicPlugin(name: string, routes: readonly PublicRoute[]): Elysia {
   const plugin = new Elysia({ name });
   for (const { method, path, operation, handle } of routes) {
@@ -41,7 +41,7 @@ export function publicPlugin(name: string, routes: readonly PublicRoute[]): Elys
   return plugin;
 }
 
-/** The routes of a resource for accounts with the permission of each operation. */
+/** Returns the routes of a resource that need a token and the permission of the operation. */
 export function guardedPlugin(
   name: string,
   routes: readonly Route[],
@@ -65,7 +65,7 @@ export function guardedPlugin(
 const passwordChangeRequired = (): HttpError =>
   new HttpError(
     403,
-    'an administrator has set this password: choose another one with POST /api/me/password/',
+    'an administrator set this password: choose a new one with POST /api/me/password/',
     {},
     'password_change_required',
   );

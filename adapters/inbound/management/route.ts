@@ -6,20 +6,20 @@ import type { HttpRequest } from '../http/exchange.ts';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Parameters = Readonly<Record<string, string>>;
 
-/** In place of a permission: a good token is enough. */
+/** In place of a permission: any valid token is enough. */
 export const anyAccount = 'any account';
 
-/** One route: a method on a path, for whoever has a token and the operation's permission. */
+/** A method on a path, for accounts with a token and the permission of the operation. */
 export interface Route {
   readonly method: Method;
-  /** With `:id` where a record is named; without a trailing slash. */
+  /** Without a trailing slash; `:id` stands for the id of a record. */
   readonly path: string;
   readonly operation: Operation & {
     readonly permission: Permission | typeof anyAccount;
-    /** Also for a user who has to choose a password before anything else. */
+    /** Allowed also for a user who must change the password first. */
     readonly beforePasswordChange?: true;
   };
-  /** Called only for those who have the permission; the core demands it once more. */
+  /** Called only if the principal has the permission, which the core checks again. */
   readonly handle: (
     principal: Principal,
     request: HttpRequest,
@@ -33,34 +33,34 @@ export interface PublicRoute extends Pick<Route, 'method' | 'path'> {
   readonly handle: (request: HttpRequest, parameters: Parameters) => Response | Promise<Response>;
 }
 
-/** What the OpenAPI document says of a route, beyond its method and path. */
+/** The documentation of a route in the OpenAPI document. */
 export interface Operation {
   /** `operationId`: verb and noun, `listDevices`. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
-  /** Without a token; clients may authenticate themselves by `Authorization: Basic`. */
+  /** Needs no token; clients may authenticate with `Authorization: Basic`. */
   readonly clientAuthentication?: true;
-  /** Query parameters by name; none of them is required. Their schemas have descriptions. */
+  /** Query parameters by name, all optional. Their schemas have descriptions. */
   readonly query?: Readonly<Record<string, TSchema>>;
   /** Schemas of path parameters other than `:id`, which is an integer. */
   readonly path?: Readonly<Record<string, TSchema>>;
   readonly body?: BodyDocumentation;
   /**
-   * The answers by status: those of success, and failures whose body is not the usual one. The usual failures come by
-   * themselves: 401, 403; 404 where the path names something; 400, 413, 415 where there is a body; 500, 503.
+   * The responses by status: those of success, and failures with a body of their own. The common failures are added
+   * automatically: 401, 403; 404 if the path has a parameter; 400, 413, 415 if there is a body; 500, 503.
    */
   readonly responses: Readonly<Record<number, ResponseDocumentation>>;
-  /** Further failures with the usual body, each with its reason. */
+  /** Further failures with the common error body, each with its description. */
   readonly failures?: Readonly<Partial<Record<400 | 401 | 404 | 409 | 429, string>>>;
 }
 
-/** JSON; a form with the same members is taken too. */
+/** A JSON body; a form with the same members is accepted too. */
 export interface BodyDocumentation {
   readonly schema: TSchema;
   readonly example: Readonly<Record<string, unknown>>;
-  /** Nothing has to be sent. */
+  /** The body can be omitted. */
   readonly optional?: true;
 }
 
@@ -68,11 +68,11 @@ export interface ResponseDocumentation {
   readonly description: string;
   /** The body's media types; none where there is no body. */
   readonly content?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>;
-  /** Header name → what it says. */
+  /** The description of each header field by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The usual: a body of JSON. */
+/** Documents a response with a JSON body. */
 export const jsonResponse = (
   description: string,
   schema: TSchema,

@@ -11,7 +11,7 @@ const mediaTypes = {
 
 type Format = keyof typeof mediaTypes;
 
-/** `/schema` and `/api/schema`: the OpenAPI document of `documented` and of these routes themselves. */
+/** Serves the OpenAPI document of `documented` and of these routes themselves at `/schema` and `/api/schema`. */
 export function schemaRoutes(documented: readonly (Route | PublicRoute)[]): readonly PublicRoute[] {
   const rendered = new Map<Format, string>();
   const render = async (format: Format): Promise<string> => {
@@ -21,7 +21,7 @@ export function schemaRoutes(documented: readonly (Route | PublicRoute)[]): read
     return stringify(document, { aliasDuplicateObjects: false });
   };
   const handle = async (request: HttpRequest): Promise<Response> => {
-    const format = wantedFormat(request);
+    const format = requestedFormat(request);
     const text = rendered.get(format) ?? (await render(format));
     rendered.set(format, text);
     return new Response(text, { headers: { 'content-type': mediaTypes[format] } });
@@ -33,13 +33,16 @@ export function schemaRoutes(documented: readonly (Route | PublicRoute)[]): read
       operation: {
         id: path === '/schema' ? 'readSchema' : 'readApiSchema',
         tag: 'schema',
-        summary: 'This document',
-        description: 'YAML, unless `format` or the Accept header asks for JSON.',
+        summary: 'Read this document',
+        description: 'The format is YAML, unless `format` or the Accept header asks for JSON.',
         query: {
-          format: Type.String({ enum: ['yaml', 'json'], description: 'wins over the Accept header' }),
-          lang: Type.String({ description: 'the language; there is one' }),
+          format: Type.String({
+            enum: ['yaml', 'json'],
+            description: 'takes precedence over the Accept header',
+          }),
+          lang: Type.String({ description: 'ignored: the document is in English' }),
         },
-        failures: { 400: 'There is no such format.' },
+        failures: { 400: 'The format is not supported.' },
         responses: {
           200: {
             description: 'The OpenAPI document.',
@@ -59,7 +62,7 @@ export function schemaRoutes(documented: readonly (Route | PublicRoute)[]): read
   return routes;
 }
 
-function wantedFormat({ query, headers }: HttpRequest): Format {
+function requestedFormat({ query, headers }: HttpRequest): Format {
   const format = new URLSearchParams(query).get('format');
   if (format === 'json' || format === 'yaml') return format;
   if (format) throw new ValidationError({ format: ['one of yaml, json is expected'] });
@@ -75,7 +78,7 @@ const accepted: Readonly<Record<string, Format>> = {
   '*/*': 'yaml',
 };
 
-/** The format of the highest quality (RFC 9110 §12.5.1); YAML when Accept names none that there is. */
+/** Returns the format with the highest quality (RFC 9110 §12.5.1), or YAML if Accept names none that is supported. */
 function preferred(accept: string): Format {
   let best: { format: Format; quality: number } = { format: 'yaml', quality: 0 };
   for (const range of accept.split(',')) {

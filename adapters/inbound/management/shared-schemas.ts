@@ -25,7 +25,7 @@ export const fieldErrors = Type.Unsafe({
   additionalProperties: { type: 'array', items: { type: 'string' } },
 });
 
-/** The schema of a body with these fields. */
+/** Returns the schema of a body with these fields. */
 export const objectOf = (fields: Readonly<Record<string, FieldDescription>>, $id: string) =>
   Type.Object(
     Object.fromEntries(
@@ -40,7 +40,7 @@ export const objectOf = (fields: Readonly<Record<string, FieldDescription>>, $id
 export const jwt = Type.String({ description: 'JWT' });
 export const tokenExample = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl';
 
-/** What a sign-in of a user is answered with. */
+/** The schema of the response to a user's sign-in. */
 export const tokenPair = Type.Object(
   { access: jwt, refresh: jwt },
   { $id: 'TokenPair', additionalProperties: false },

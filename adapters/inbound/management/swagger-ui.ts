@@ -20,8 +20,8 @@ const html = `<!DOCTYPE html>
 `;
 
 /**
- * Without `validatorUrl: null` the page would have its document checked by a server elsewhere. There are so many operations that,
- * unfolded, only those in view would be drawn, and links to the others would lead nowhere.
+ * `validatorUrl: null` keeps the page from sending the document to a validator on the internet. The operations are collapsed:
+ * there are so many that, expanded, only those in view would be drawn, and links to the others would not work.
  */
 const start = `SwaggerUIBundle({
   url: '/api/schema/?format=json',
@@ -32,7 +32,7 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-/** Nothing from elsewhere, no inline script, and no other page may frame it. */
+/** Allows no other origin, no inline script and no framing by other pages. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -51,8 +51,9 @@ const page: PublicRoute = {
   operation: {
     id: 'readSwaggerUi',
     tag: 'schema',
-    summary: 'The API browser',
-    description: 'It loads nothing from anywhere else. Tokens of service accounts are refused to browsers.',
+    summary: 'Open the API browser (Swagger UI)',
+    description:
+      'The page loads nothing from other servers. Sign in as a user: tokens of service accounts are rejected in browsers.',
     responses: {
       200: {
         description: 'The page.',
@@ -63,7 +64,7 @@ const page: PublicRoute = {
   handle: () => answer('text/html; charset=utf-8', html),
 };
 
-/** From the package swagger-ui-dist, as it is installed here: `url` is where. */
+/** Serves a file of the installed package swagger-ui-dist; `url`: where the file is. */
 const packaged = (name: string, contentType: string, url: string): PublicRoute =>
   file(name, async () => answer(contentType, await Bun.file(new URL(url)).bytes()));
 
@@ -74,7 +75,7 @@ const file = (name: string, handle: PublicRoute['handle']): PublicRoute => ({
   handle,
 });
 
-/** The page is in the OpenAPI document, the files that it loads are not. */
+/** The OpenAPI document lists the page, but not the files that it loads. */
 export const swaggerUi: { readonly page: PublicRoute; readonly files: readonly PublicRoute[] } = {
   page,
   files: [

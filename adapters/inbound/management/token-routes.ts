@@ -47,11 +47,12 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
     operation: {
       id: 'signIn',
       tag: 'token',
-      summary: 'Sign in: a user with a password, a service account with its secret',
+      summary: 'Sign in as a user or as a service account',
       description:
-        "A user's access token is good for 15 minutes unless the settings say otherwise, the refresh token for 24 hours " +
-        "and for one use. A service account's token is good for an hour; its `client_id` and `client_secret` stand in the body, or " +
-        'form-urlencoded in `Authorization: Basic` (RFC 6749 §2.3.1).',
+        'A user signs in with `username` and `password`. The access token is valid for 15 minutes and the refresh token for 24 hours, ' +
+        'unless the settings say otherwise; a refresh token can be used once. A service account signs in with `grant_type`, ' +
+        '`client_id` and `client_secret` in the body, or with id and secret form-urlencoded in `Authorization: Basic` ' +
+        '(RFC 6749 §2.3.1). Its access token is valid for one hour.',
       clientAuthentication: true,
       body: {
         schema: Type.Union([objectOf(login, 'Login'), objectOf(grant, 'ClientCredentials')]),
@@ -60,7 +61,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
       failures: { 429: 'Too many failed logins for this name or from this address.' },
       responses: {
         200: jsonResponse('Tokens.', Type.Union([tokenPair, serviceToken]), tokenPairExample),
-        400: jsonResponse('The body is not what it should be.', Type.Union([fieldErrors, grantError]), {
+        400: jsonResponse('The body is invalid.', Type.Union([fieldErrors, grantError]), {
           error: 'unsupported_grant_type',
         }),
         401: {
@@ -68,7 +69,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
             detail: 'wrong user name or password',
             code: 'wrong_credentials',
           }),
-          headers: { 'WWW-Authenticate': 'Bearer; Basic for a client that has used it.' },
+          headers: { 'WWW-Authenticate': '`Bearer`, or `Basic` if the client used Basic authentication.' },
         },
       },
     },
@@ -80,8 +81,8 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
     operation: {
       id: 'refreshToken',
       tag: 'token',
-      summary: 'Get new tokens for a refresh token',
-      description: 'The refresh token is used up: used once more, it ends the session.',
+      summary: 'Get new tokens with a refresh token',
+      description: 'A refresh token can be used once. If it is used again, the session ends.',
       body: {
         schema: objectOf(refreshToken, 'Refresh'),
         example: { refresh: tokenExample },
@@ -101,7 +102,7 @@ export const tokenRoutes = (gateway: Gateway, tokens: Tokens): readonly PublicRo
       tag: 'token',
       summary: 'Sign out',
       description:
-        'Ends the session of a refresh token: neither it nor an access token of the session is good any more.',
+        'Ends the session of a refresh token. The refresh token and all access tokens of the session become invalid.',
       body: {
         schema: objectOf(refreshToken, 'Refresh'),
         example: { refresh: tokenExample },
@@ -123,7 +124,7 @@ async function signIn(gateway: Gateway, tokens: Tokens, request: HttpRequest): P
   return json(200, await tokens.pair(grant));
 }
 
-/** RFC 6749 §4.4; its errors are those of §5.2. */
+/** Signs in a service account (RFC 6749 §4.4), with the errors of §5.2. */
 async function signInService(
   gateway: Gateway,
   tokens: Tokens,
@@ -133,7 +134,7 @@ async function signInService(
   const client = clientOf(request, body);
   if (client instanceof Response) return client;
   if (isFromBrowser(request.headers)) {
-    const error_description = 'service accounts are not for browsers';
+    const error_description = 'service accounts cannot be used in a browser';
     return json(400, { error: 'unauthorized_client', error_description });
   }
   try {
@@ -146,7 +147,7 @@ async function signInService(
   }
 }
 
-/** A new pair for a refresh token, which is used up. */
+/** Exchanges a refresh token for a new pair of tokens. */
 async function refresh(gateway: Gateway, tokens: Tokens, request: HttpRequest): Promise<Response> {
   const { refresh: token } = readInput(refreshToken, await readBody(request), 'create') as {
     refresh: string;

@@ -8,7 +8,7 @@ import type { Clock } from '#core/ports/platform.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 import { HttpError, TokenError } from './errors.ts';
 
-/** What a user's token says. Nothing secret: it can be read by whoever has it. */
+/** The claims in a user's token. They hold nothing secret, because anybody with the token can read them. */
 interface UserClaims {
   /** The user's id. */
   readonly sub: string;
@@ -18,7 +18,7 @@ interface UserClaims {
   readonly generation?: number;
 }
 
-/** What a service account's token says. */
+/** The claims in a service account's token. */
 interface ServiceClaims {
   /** `sa_<id>` */
   readonly sub: string;
@@ -33,9 +33,9 @@ interface Signer {
   verify(token: string, options: { readonly currentDate: Date }): Promise<Claims | false>;
 }
 
-const longestToken = 4096;
+const maxTokenLength = 4096;
 
-/** JWT (RFC 7519), HS256, under the key that all instances share. */
+/** Issues and verifies JWTs (RFC 7519) with HS256 and a key that all instances share. */
 export class Tokens {
   readonly #gateway: Gateway;
   readonly #clock: Clock;
@@ -61,22 +61,22 @@ export class Tokens {
     };
   }
 
-  /** RFC 6749 §5.1. */
+  /** Returns the token response for a service account (RFC 6749 §5.1). */
   async forService({ account, generation, lifetime, until }: ServiceGrant) {
     const claims: ServiceClaims = { sub: `sa_${account}`, use: 'service', generation };
-    // Rounded up: `expires_in` is kept to its last moment.
+    // Rounded up, so that the token is valid for all of `expires_in`.
     const access = await (await this.#open()).sign({ ...claims, exp: Math.ceil(until / 1000) });
     return { access, token_type: 'Bearer', expires_in: lifetime / 1000 };
   }
 
-  /** A refresh token's claims. Errors: TokenError. */
+  /** Returns the claims of a refresh token. Throws TokenError. */
   async verifyRefresh(token: string): Promise<UserClaims> {
     const claims = await this.#claims(token);
     if (!isUserClaims(claims) || claims.use !== 'refresh') throw new TokenError(true);
     return claims;
   }
 
-  /** The account of `Authorization: Bearer`. Errors: TokenError; 403 for a service account in a browser. */
+  /** Returns the account of `Authorization: Bearer`. Throws TokenError, or HttpError 403 for a service account in a browser. */
   async principal({ headers, peer }: HttpRequest): Promise<Principal> {
     const match = /^Bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '');
     if (!match) throw new TokenError(headers.authorization !== undefined);
@@ -89,7 +89,7 @@ export class Tokens {
       if (!isServiceClaims(claims)) throw new TokenError(true);
       const id = Number(claims.sub.slice(3));
       const principal = await accounts.servicePrincipal(id, claims.generation, peer.address);
-      if (isFromBrowser(headers)) throw new HttpError(403, 'service accounts are not for browsers');
+      if (isFromBrowser(headers)) throw new HttpError(403, 'service accounts cannot be used in a browser');
       return principal;
     } catch (error) {
       if (error instanceof Fault && error.code === 'unauthenticated') throw new TokenError(true);
@@ -101,7 +101,7 @@ export class Tokens {
     const signer = await this.#open();
     const currentDate = new Date(this.#clock.now());
     const claims =
-      token.length <= longestToken && isCompact(token) && (await signer.verify(token, { currentDate }));
+      token.length <= maxTokenLength && isCompact(token) && (await signer.verify(token, { currentDate }));
     if (!claims) throw new TokenError(true);
     return claims;
   }
@@ -114,7 +114,7 @@ export class Tokens {
   }
 }
 
-/** RFC 7515 §2: base64url without padding, and one spelling for each value. The library would take others too. */
+/** Whether a token is in canonical base64url without padding (RFC 7515 §2). The library would accept other spellings too. */
 const isCompact = (token: string): boolean => {
   const parts = token.split('.');
   return (
@@ -131,6 +131,6 @@ const isServiceClaims = (claims: Claims): claims is Claims & ServiceClaims =>
   claims.use === 'service' &&
   typeof claims.generation === 'number';
 
-/** Browsers say where a request comes from, and pages cannot keep them from it; programs send neither field. */
+/** Whether a browser sent the request. Browsers always send one of these fields; programs usually send neither. */
 export const isFromBrowser = (headers: HttpRequest['headers']): boolean =>
   headers['sec-fetch-site'] !== undefined || headers.origin !== undefined;

@@ -15,7 +15,7 @@ interface Publication {
   readonly read: (gateway: Gateway, ca: number) => Promise<Uint8Array>;
 }
 
-/** RFC 5280 §4.2.1.13 and §4.2.2.1 say what is to be found behind the URLs in certificates: DER, RFC 2585 §3 its types. */
+/** What the URLs in certificates point to: DER (RFC 5280 §4.2.1.13, §4.2.2.1) with the media types of RFC 2585 §3. */
 const publications: readonly Publication[] = [
   {
     prefix: '/crl',
@@ -31,7 +31,7 @@ const publications: readonly Publication[] = [
   },
 ];
 
-/** `/crl/{ca}.crl` and `/aia/{ca}.cer`: public, on both listeners. */
+/** Serves `/crl/{ca}.crl` and `/aia/{ca}.cer` without authentication, on both listeners. */
 export const createPublication = (gateway: Gateway): readonly Mount[] =>
   publications.map((publication) => ({
     prefix: publication.prefix,

@@ -12,7 +12,7 @@ const bodyLimit = 64 * 1024;
 
 type RestGateway = Pick<Gateway, 'admit' | 'enrol'>;
 
-/** The JSON enrolment API, over TLS alone. */
+/** Serves the JSON enrolment API, only over TLS. */
 export function createRest(gateway: RestGateway): Mount {
   return {
     prefix,
@@ -24,7 +24,7 @@ export function createRest(gateway: RestGateway): Mount {
       if (!path) return refusal(404, 'no such endpoint');
       if (request.method !== 'POST') return refusal(405, 'method not allowed', { allow: 'POST' });
       if (mediaType(request.headers['content-type'] ?? '') !== 'application/json') {
-        return refusal(415, 'Content-Type is not application/json');
+        return refusal(415, 'Content-Type must be application/json');
       }
       if (request.body.length > bodyLimit) return refusal(413, 'request too large');
       const { operation, domain, profile } = path;
@@ -36,14 +36,14 @@ export function createRest(gateway: RestGateway): Mount {
         der = decodeCertificationRequest(readEnrolmentBody(request.body));
         return renderOutcome(await gateway.enrol(requester, { operation, request: { kind: 'pkcs10', der } }));
       } catch (error) {
-        return renderFault(der ? inTheRequest(error) : error, operation);
+        return renderFault(der ? asCsrFault(error) : error, operation);
       }
     },
   };
 }
 
-/** What the gateway finds malformed is the CSR: the JSON around it has been read. */
-function inTheRequest(error: unknown): unknown {
+/** Turns `malformed` into `badCsr`: once the JSON is parsed, only the CSR inside can be malformed. */
+function asCsrFault(error: unknown): unknown {
   if (!(error instanceof Fault) || error.code !== 'malformed') return error;
   const { detail, hint } = error;
   return new Fault('badCsr', detail, hint === undefined ? { cause: error } : { hint, cause: error });

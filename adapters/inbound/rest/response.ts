@@ -20,7 +20,7 @@ const errors = {
   internal: [500, 'server_error'],
 } as const satisfies Record<FaultCode, readonly [status: number, error: string]>;
 
-/** The words for what is refused without a Fault, before the gateway is asked. */
+/** The error codes of refusals without a Fault, before the gateway is called. */
 const refusals = new Map([
   [400, 'invalid_request'],
   [404, 'not_found'],
@@ -37,37 +37,37 @@ export function refusal(status: number, detail: string, headers: Record<string, 
   return failure(status, refusals.get(status) ?? 'server_error', detail, headers);
 }
 
-/** The answer to whatever was thrown. Rethrows a defect: logging it is the listener's. */
+/** Returns the response to whatever was thrown. Rethrows a defect, which the listener logs. */
 export function renderFault(error: unknown, operation: EnrolmentRequest['operation']): HttpResponse {
   const fault = toFault(error);
   if (fault.code === 'internal') throw error;
-  const [status, word] = errors[fault.code];
-  return failure(status, word, faultText(fault), faultHeaders(status, fault, operation));
+  const [status, name] = errors[fault.code];
+  return failure(status, name, faultText(fault), faultHeaders(status, fault, operation));
 }
 
 export function renderOutcome(outcome: EnrolmentResult): HttpResponse {
   if (outcome.kind === 'issued') return json(200, issued(outcome.certificate, outcome.chain));
   const { id, retryAfter, upstream } = outcome;
-  const detail = `the request waits for ${upstream ? 'the upstream CA' : 'approval'}, send it again later`;
+  const detail = `the request is pending with ${upstream ? 'the upstream CA' : 'the approvers'}: send it again later`;
   return json(202, JSON.stringify({ status: 'pending', detail, id }), { 'retry-after': String(retryAfter) });
 }
 
 const issued = (certificate: Uint8Array, chain: readonly Uint8Array[]): string =>
   `{"certificate":${jsonPem(certificate)},"certificate_chain":${chainText(chain)}}`;
 
-/** A domain's answers all carry the same chain, the very same array: it is written once. */
-const written = new WeakMap<readonly Uint8Array[], string>();
+/** The JSON of each chain: all responses of a domain share one array, which is encoded once. */
+const encoded = new WeakMap<readonly Uint8Array[], string>();
 
 function chainText(chain: readonly Uint8Array[]): string {
-  let text = written.get(chain);
+  let text = encoded.get(chain);
   if (text === undefined) {
     text = `[${chain.map(jsonPem).join(',')}]`;
-    written.set(chain, text);
+    encoded.set(chain, text);
   }
   return text;
 }
 
-/** Of all that is in PEM, JSON has to escape the ends of lines only. */
+/** Returns PEM as a JSON string. Line ends are the only characters in PEM that JSON escapes. */
 const jsonPem = (certificate: Uint8Array): string => `"${encodePem('CERTIFICATE', certificate, '\\n')}"`;
 
 function failure(

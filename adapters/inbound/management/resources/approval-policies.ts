@@ -29,7 +29,7 @@ export const approvalPolicies: Description<'approvalPolicy', ApprovalPolicyInput
   permissions: { read: 'approvals.read', write: 'policies.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     created_at: createdAtField,
     priority: {
       schema: Type.Integer({
@@ -56,7 +56,7 @@ export const approvalPolicies: Description<'approvalPolicy', ApprovalPolicyInput
     device: { schema: nullable(reference('null: all')), whenMissing: null },
     device_pattern: {
       schema: nullable(
-        text(1000, { least: 1, description: 'a regular expression for the whole common name of the device' }),
+        text(1000, { min: 1, description: 'a regular expression for the whole common name of the device' }),
       ),
       whenMissing: null,
     },

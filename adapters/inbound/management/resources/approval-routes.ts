@@ -13,7 +13,7 @@ import { approvals } from './approvals.ts';
 
 const { path, tag } = approvals;
 
-/** To decide. */
+/** The routes to approve and reject a request. */
 export const approvalRoutes = (gateway: Gateway): readonly Route[] => [
   decision(
     gateway,
@@ -30,7 +30,7 @@ export const approvalRoutes = (gateway: Gateway): readonly Route[] => [
 ];
 
 const hash = (of: string) =>
-  text(64, { least: 64, description: `of ${of} that was read; 409 if it has changed` });
+  text(64, { min: 64, description: `of ${of} that was read; 409 if it has changed` });
 
 const upperCase = (value: unknown): string => (value as string).toUpperCase();
 

@@ -10,7 +10,7 @@ import {
 } from '#core/records/approval.ts';
 import { approvalOperations, approvalProtocols } from '#core/records/approval-policy.ts';
 import { oid } from '#core/x509/oids.ts';
-import { explainValue, nameOfOid, type Said, said } from '../certificate-contents.ts';
+import { type ExtensionTerm, explainValue, extensionTerm, nameOfOid } from '../certificate-contents.ts';
 import { type Description, timestamp } from '../description.ts';
 import { dateTime, nullable } from '../fields.ts';
 import { equalChoice, equalInteger, from, until } from '../filters.ts';
@@ -35,7 +35,7 @@ const certificateFields = {
         oid: Type.String(),
         critical: Type.Boolean(),
         value: words('readable for well-known extensions, otherwise hexadecimal'),
-        values: Type.Array(said, {
+        values: Type.Array(extensionTerm, {
           description: 'the same value as a list of terms; empty if it cannot be decoded',
         }),
       },
@@ -334,8 +334,8 @@ const fieldsJson = ({
   extensions: extensions.map((one) => ({ ...one, values: explained(one) })),
 });
 
-/** Approvals keep the values of extensions in words or, where there were none, in hexadecimal. */
-function explained({ oid: which, value }: CertificateFields['extensions'][number]): readonly Said[] {
+/** Approvals store the values of extensions as text, or in hexadecimal if they have no text. */
+function explained({ oid: which, value }: CertificateFields['extensions'][number]): readonly ExtensionTerm[] {
   if (which === oid.keyUsage || which === oid.extendedKeyUsage) {
     const terms = value.split(', ').filter((one) => one !== '');
     return terms.map((one) =>

@@ -19,7 +19,7 @@ export const backups: Description<'backup', BackupInput, Backup> = {
     id: idField,
     remote_directory: {
       schema: text(512, {
-        least: 1,
+        min: 1,
         description: 'an absolute path, or sftp://user@host[:port]/path (no password)',
       }),
       required: true,

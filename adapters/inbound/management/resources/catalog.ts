@@ -39,7 +39,7 @@ import { users } from './users.ts';
 import { redeliver, webhookDeliveries } from './webhook-deliveries.ts';
 import { webhookRoutes, webhooks } from './webhooks.ts';
 
-/** Every resource of the Management API; `baseUrl` is how clients reach it. */
+/** Returns the routes of all resources of the Management API. `baseUrl`: the URL by which clients reach it. */
 export const resourceRoutes = (gateway: Gateway, baseUrl: string): readonly Route[] => [
   ...collectionRoutes(gateway, approvalPolicies),
   ...collectionRoutes(gateway, approvals),

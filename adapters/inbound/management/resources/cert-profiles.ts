@@ -26,7 +26,7 @@ export const certProfiles: Description<'profile', ProfileInput, CertificateProfi
   permissions: { read: 'profiles.read', write: 'profiles.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     created_at: createdAtField,
     profile: rulesField('the rules; default: the rules of tls_client'),
   },

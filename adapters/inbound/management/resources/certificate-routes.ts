@@ -26,12 +26,12 @@ const names = Object.keys(revocationReasonCodes) as RevocationReason[];
 const reasonOf = (code: unknown): RevocationReason | undefined =>
   names.find((name) => name === code || revocationReasonCodes[name] === code);
 
-/** By name or by code; `only` some of them. */
+/** The field for a revocation reason, by name or by code. `only`: the allowed reasons. */
 export const reasonField = (description: string, only: readonly RevocationReason[] = names) => {
   const some = only.map((name) => revocationReasonCodes[name]);
   return {
     schema: Type.Union([Type.String({ enum: [...only] }), Type.Integer({ enum: some })], {
-      // For the message: an enum of texts and integers is more than generators of clients understand.
+      // Only for the error message: code generators cannot handle an enum of texts and integers.
       choices: [...only, ...some],
       description: `RFC 5280 §5.3.1, by name or code; ${description}`,
     }),
@@ -48,7 +48,7 @@ const revokeFields = {
   ),
   invalidity_date: {
     schema: text(40, {
-      least: 1,
+      min: 1,
       description: 'since when the key may have been compromised (RFC 5280 §5.3.2); ISO 8601, UTC',
     }),
   },
@@ -155,12 +155,12 @@ const revokeSeveral = (gateway: Gateway): Route => ({
   },
 });
 
-/** A date, or a date-time in UTC, in milliseconds. Errors: ValidationError. */
+/** Parses a date or a date-time in UTC. Returns milliseconds since 1970. Throws ValidationError. */
 function readMoment(field: string, text: string): number {
   const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(?:\.\d{1,6})?(?:Z|\+00:00)?)?$/.exec(text);
   const [, date = '', clock = '00:00:00'] = match ?? [];
   const time = Date.parse(`${date}T${clock}Z`);
-  // The engine takes 31 February for 3 March.
+  // Date.parse reads 31 February as 3 March.
   if (match && !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)) return time;
   throw new ValidationError({ [field]: ['expected an ISO 8601 date, or a date-time in UTC'] });
 }

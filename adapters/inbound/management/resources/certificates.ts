@@ -75,7 +75,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     id: idField,
     common_name: {
       schema: text(256, {
-        least: 1,
+        min: 1,
         description:
           'the inventory name. Without `csr` it is also the common name, which holds at most 64 characters: a longer name is shortened to its first 47 characters, `-`, and 16 hexadecimal digits of its SHA-256. For a longer host name send a `csr` with the name as subjectAltName',
       }),
@@ -94,7 +94,7 @@ export const certificates: Description<'certificate', Input, StoredCertificate> 
     issuing_ca: { schema: Type.Integer(), record: 'ca', ...ordered },
     device: { schema: nullable(Type.Integer()), ...ordered },
     domain: {
-      schema: nullable(reference('the domain the domain whose CA signs it; default: the default domain')),
+      schema: nullable(reference('the domain whose CA signs it; default: the default domain')),
       toInput: (value) => value ?? undefined,
       createOnly: true,
       orderable: true,

@@ -19,7 +19,7 @@ export const devices: Description<'device', DeviceInput, DeviceView> = {
   permissions: { read: 'devices.read', write: 'devices.write' },
   fields: {
     id: idField,
-    common_name: { schema: text(100, { least: 1 }), required: true, orderable: true },
+    common_name: { schema: text(100, { min: 1 }), required: true, orderable: true },
     serial_number: { schema: text(100), whenMissing: '', orderable: true },
     device_type: {
       schema: integerEnum({ 0: 'Generic', 1: 'OPC UA GDS', 2: 'OPC UA GDS Push', 3: 'Agent' }),

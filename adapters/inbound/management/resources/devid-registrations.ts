@@ -15,13 +15,13 @@ export const devidRegistrations: Description<'devidRegistration', RegistrationIn
   permissions: { read: 'registrations.read', write: 'registrations.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     created_at: createdAtField,
     truststore: { schema: truststore, required: true, orderable: true },
     domain: { schema: domain, required: true, orderable: true },
     serial_number_pattern: {
       schema: text(1000, {
-        least: 1,
+        min: 1,
         description:
           'a regular expression (RE2) that must match the whole serial number in the IDevID: serialNumber of the subject, or hwSerialNum of hardwareModuleName',
       }),

@@ -7,7 +7,7 @@ import { nullable, reference, text } from '../fields.ts';
 import { createdAtField, idField } from './common-fields.ts';
 
 const domainProfile = Type.Object(
-  { profile: reference('a certificate profile'), alias: Type.Optional(nullable(text(100, { least: 1 }))) },
+  { profile: reference('a certificate profile'), alias: Type.Optional(nullable(text(100, { min: 1 }))) },
   { additionalProperties: false },
 );
 
@@ -18,7 +18,7 @@ export const domains: Description<'domain', DomainInput, Domain> = {
   permissions: { read: 'domains.read', write: 'domains.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(100, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(100, { min: 1 }), required: true, orderable: true },
     created_at: createdAtField,
     issuing_ca: {
       schema: nullable(reference('the CA that signs for the domain; default: that of the default domain')),

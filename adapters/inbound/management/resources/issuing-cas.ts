@@ -31,10 +31,10 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
   permissions: { read: 'cas.read', write: 'cas.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     common_name: {
       schema: text(64, {
-        least: 1,
+        min: 1,
         description: 'common name of a CA created here; default: a generated name',
       }),
       shown: Type.String(),
@@ -63,7 +63,7 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     has_crl: { schema: Type.Boolean(), readOnly: true, orderable: { by: 'lastCrlIssuedAt' } },
     subject: {
       schema: text(1000, {
-        least: 1,
+        min: 1,
         description: 'the full subject name (RFC 4514), instead of `common_name`',
       }),
       ...onCreation,
@@ -71,21 +71,21 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     key_type: { schema: keyType('default: p-384 for a root, else p-256'), ...onCreation },
     key_store: {
       schema: text(100, {
-        least: 1,
+        min: 1,
         description: 'name of the key store in the configuration; default: the first',
       }),
       ...onCreation,
     },
     key_id: {
       schema: text(100, {
-        least: 1,
+        min: 1,
         description: 'type 3: id or label of an existing key in the key store',
       }),
       ...onCreation,
     },
     validity: {
       schema: text(40, {
-        least: 1,
+        min: 1,
         description:
           'ISO 8601 duration, at most until the parent expires; default: P20Y for a root, else P10Y',
       }),
@@ -106,7 +106,7 @@ export const issuingCas: Description<'issuingCa', Input, IssuingCa> = {
     },
     issuer: {
       schema: nullable(
-        text(64, { least: 1 }),
+        text(64, { min: 1 }),
         'name of the upstream CA in the configuration: types 4 and 5 forward every request to it; for types 1 and 3 it certifies the CA key',
       ),
       toInput: (value) => value ?? undefined,

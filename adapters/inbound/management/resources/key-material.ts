@@ -47,7 +47,7 @@ export const materialFields = {
   password: { schema: secret(1024, 'password of the PKCS #12 file or the private key'), ...onCreation },
 } as const satisfies Record<string, FieldDescription>;
 
-/** Undefined when nothing of the kind was sent. Faults: malformed and unsupported, with `field`. */
+/** Reads the uploaded key material, or returns undefined if there is none. Throws Fault `malformed` or `unsupported`, with `field`. */
 export async function readMaterial(input: MaterialInput): Promise<KeyMaterial | undefined> {
   const { privateKey, pkcs12, certificate, certificateChain, password = '' } = input;
   if (pkcs12 !== undefined) {
@@ -75,7 +75,7 @@ export async function readMaterial(input: MaterialInput): Promise<KeyMaterial | 
   };
 }
 
-/** Text is base64. */
+/** Returns the octets of a file field; its text is base64. */
 function binary(value: string | Uint8Array): Uint8Array {
   const bytes = readFile(value);
   return typeof value === 'string' && bytes[0] !== 0x30

@@ -4,7 +4,7 @@ import type { LogFile } from '#core/ports/platform.ts';
 import { timestamp } from '../description.ts';
 import { json } from '../errors.ts';
 import { dateTime } from '../fields.ts';
-import { namedIn } from '../files.ts';
+import { preferredType } from '../files.ts';
 import { jsonResponse, type Route } from '../route.ts';
 
 const members = {
@@ -61,7 +61,11 @@ export const loggingRoutes = (gateway: Gateway): readonly Route[] => [
     },
     async handle(principal, { headers }, { file_name: name }) {
       const { content, ...file } = await gateway.logFiles.read(principal, decoded(name));
-      const wanted = namedIn(headers.accept, ['application/json', 'text/plain', 'application/octet-stream']);
+      const wanted = preferredType(headers.accept, [
+        'application/json',
+        'text/plain',
+        'application/octet-stream',
+      ]);
       if (wanted === undefined || wanted === 'application/json') {
         return json(200, { ...info(file), content: new TextDecoder().decode(content) });
       }

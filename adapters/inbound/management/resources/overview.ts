@@ -21,7 +21,7 @@ const timeZone = Type.String({
   description: 'IANA name of the time zone whose calendar days are counted, `Europe/Berlin`; default: UTC',
 });
 
-/** Figures for the overview. Each is cheap regardless of the number of records. */
+/** Figures for the overview. The cost of each is independent of the number of records. */
 export const overviewRoutes = ({ overview }: Gateway): readonly Route[] => [
   figure({
     name: 'issuance',
@@ -177,7 +177,7 @@ function figure({
   readonly id: string;
   readonly summary: string;
   readonly permission: Permission;
-  /** The figures are of days, whose midnights depend on the time zone. */
+  /** The figures count calendar days, which depend on the time zone. */
   readonly byDay?: boolean;
   readonly schema: TSchema;
   readonly example: unknown;

@@ -14,7 +14,7 @@ export const roles: Description<'role', RoleInput, Role> = {
   permissions: { read: 'accounts.read', write: 'accounts.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     permissions: {
       schema: Type.Array(Type.Union(permissions.map((name) => Type.Literal(name))), {
         uniqueItems: true,

@@ -17,7 +17,7 @@ export const serviceAccounts: Description<'serviceAccount', ServiceAccountInput,
   permissions: { read: 'accounts.read', write: 'accounts.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     role: { schema: reference('the role of the account'), required: true, orderable: true },
     is_active: { schema: Type.Boolean(), whenMissing: true, orderable: true },
     client_id: { schema: Type.String({ description: '`sa_<id>`, for `POST /api/token/`' }), readOnly: true },

@@ -60,7 +60,7 @@ const signFields = {
   signer_id: { schema: reference('the signer'), required: true },
   hash_value: {
     schema: text(1024, {
-      least: 1,
+      min: 1,
       description: 'the digest, hexadecimal, with the length of the signer’s hash',
     }),
     required: true,

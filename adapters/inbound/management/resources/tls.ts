@@ -39,11 +39,11 @@ export const credentials: Description<'credential', Input, Credential> = {
     credential_type: { schema: types, record: 'type', required: true, orderable: true },
     created_at: createdAtField,
     unique_name: {
-      schema: text(255, { least: 1, description: 'default: a name with the type' }),
+      schema: text(255, { min: 1, description: 'default: a name with the type' }),
       orderable: true,
     },
     common_name: {
-      schema: text(64, { least: 1, description: 'default: the name of this service, or the unique name' }),
+      schema: text(64, { min: 1, description: 'default: the name of this service, or the unique name' }),
       shown: Type.String(),
       createOnly: true,
       orderable: true,

@@ -12,7 +12,7 @@ export const users: Description<'user', UserInput, UserView> = {
   permissions: { read: 'accounts.read', write: 'accounts.write' },
   fields: {
     id: idField,
-    username: { schema: text(150, { least: 1 }), required: true, orderable: true },
+    username: { schema: text(150, { min: 1 }), required: true, orderable: true },
     password: {
       schema: secret(
         1024,

@@ -19,10 +19,10 @@ export const webhooks: Description<'webhook', WebhookInput, WebhookView> = {
   permissions: { read: 'webhooks.read', write: 'webhooks.write' },
   fields: {
     id: idField,
-    unique_name: { schema: text(255, { least: 1 }), required: true, orderable: true },
+    unique_name: { schema: text(255, { min: 1 }), required: true, orderable: true },
     url: {
       schema: text(1000, {
-        least: 1,
+        min: 1,
         description:
           '`https:` or `http:`, without credentials; link-local and metadata addresses and hosts outside the setting `webhook_hosts` are rejected',
       }),

@@ -239,7 +239,7 @@ describe('client credentials in the Authorization field (RFC 6749 §2.3.1)', () 
     expect(status).toBe(200);
   });
 
-  const unread = 'the Authorization header has no client id and secret';
+  const unread = 'the Authorization header does not contain a client id and a secret';
   const twice = 'the Authorization header and the body have different credentials';
   const wrong = 'wrong client id or client secret';
   const refused: readonly [
@@ -411,5 +411,5 @@ test('a list in a form is sent as repeated items, as JSON, or as a single item',
   const part = await api.call('POST', '/api/roles/', { body: parts });
   expect([part.status, part.body.permissions]).toEqual([201, some]);
   const twice = await form('unique_name=a&unique_name=b&permissions=cas.read');
-  expect([twice.status, twice.body]).toEqual([400, { unique_name: ['given more than once'] }]);
+  expect([twice.status, twice.body]).toEqual([400, { unique_name: ['this field appears more than once'] }]);
 });

@@ -15,7 +15,7 @@ test.each([
     JSON.parse('{"__proto__":["unknown field"]}'),
   ],
   ['a member called constructor', '{"common_name":"p","constructor":1}', { constructor: ['unknown field'] }],
-  ['half a surrogate pair', '{"common_name":"\\ud800"}', { common_name: ['this is not Unicode'] }],
+  ['half a surrogate pair', '{"common_name":"\\ud800"}', { common_name: ['the text is not valid Unicode'] }],
   [
     'an id that is none',
     '{"common_name":"p","domain":0}',

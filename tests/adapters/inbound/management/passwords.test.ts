@@ -4,7 +4,7 @@ import { adminPassword, installation } from '#tests/fixtures/installation.ts';
 
 const own = 'a password of my own';
 const required = {
-  detail: 'an administrator has set this password: choose another one with POST /api/me/password/',
+  detail: 'an administrator set this password: choose a new one with POST /api/me/password/',
   code: 'password_change_required',
 };
 

@@ -110,7 +110,7 @@ test('a service account in a browser is rejected, with its token and at the toke
     const { status, body } = await api.get('/api/devices/', headers);
     expect([status, body]).toEqual([
       403,
-      { detail: 'service accounts are not for browsers', code: 'forbidden' },
+      { detail: 'service accounts cannot be used in a browser', code: 'forbidden' },
     ]);
     const grant = { grant_type: 'client_credentials', client_id: 'sa_1', client_secret: 'x' };
     const refused = await admin.anonymous.call('POST', '/api/token/', { body: grant, headers });

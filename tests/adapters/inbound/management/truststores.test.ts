@@ -128,11 +128,11 @@ describe('a truststore', () => {
     ['a picture', uri(Uint8Array.of(0x89, 0x50, 0x4e, 0x47)), expect.any(String)],
     ['a certificate cut short', uri(der.subarray(0, -5)), expect.any(String)],
     ['DER that is no certificate', uri(Uint8Array.of(0x30, 3, 2, 1, 1)), expect.any(String)],
-    ['a URL', 'https://maker.example/root.pem', expect.stringContaining('URLs are not fetched')],
+    ['a URL', 'https://maker.example/root.pem', expect.stringContaining('Postern does not fetch URLs')],
     [
       'the URI of another truststore',
       `${baseUrl}/api/truststores/1/file/`,
-      expect.stringContaining('URLs are not fetched'),
+      expect.stringContaining('Postern does not fetch URLs'),
     ],
     ['201 certificates', many(201), 'the file contains more than 200 certificates'],
     ['a number', 7, 'a string is expected'],
