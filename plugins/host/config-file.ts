@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from '../kit/contract.ts';
-import { type Configuration, ConfigurationError, readConfiguration } from './config.ts';
+import { ConfigurationError, readConfiguration, type ServerConfiguration } from './config.ts';
 import { loadPlugin } from './registry.ts';
 import type { Source } from './schema.ts';
 
@@ -16,7 +16,7 @@ export interface Place {
 }
 
 export interface LoadedConfiguration {
-  readonly configuration: Configuration;
+  readonly configuration: ServerConfiguration;
   /** Absolute. */
   readonly dataDirectory: string;
   /** The file that was read, absolute; undefined where there is none. */

@@ -101,7 +101,7 @@ export const sections = {
 
 type Section = keyof typeof sections;
 
-export type Configuration = { readonly [S in Section]: Static<(typeof sections)[S]> } & {
+export type ServerConfiguration = { readonly [S in Section]: Static<(typeof sections)[S]> } & {
   readonly [S in Slot]: readonly Chosen<S>[];
 };
 
@@ -127,7 +127,7 @@ export class ConfigurationError extends Error {
  * Checks everything at once and opens nothing: each table against its schema, each plugin's table against the plugin's, how
  * many plugins a slot takes, and what tables say of each other. Throws a ConfigurationError with all there is to say.
  */
-export async function readConfiguration(input: ConfigurationInput): Promise<Configuration> {
+export async function readConfiguration(input: ConfigurationInput): Promise<ServerConfiguration> {
   const problems = new Problems();
   const tables = isTable(input.tables) ? input.tables : {};
   for (const key of Object.keys(tables)) {
@@ -149,7 +149,7 @@ export async function readConfiguration(input: ConfigurationInput): Promise<Conf
   for (const slot of Object.keys(slots) as Slot[]) {
     chosen[slot] = await choose(slot, tables[slot], input, problems);
   }
-  const configuration = { ...own, ...chosen } as unknown as Configuration;
+  const configuration = { ...own, ...chosen } as unknown as ServerConfiguration;
   crossCheck(configuration, problems);
   if (problems.lines.length > 0) throw new ConfigurationError(problems.lines);
   return configuration;
@@ -157,7 +157,7 @@ export async function readConfiguration(input: ConfigurationInput): Promise<Conf
 
 const table = (value: unknown): Table => (isTable(value) ? value : {});
 
-function crossCheck({ server, secrets, backup }: Configuration, problems: Problems): void {
+function crossCheck({ server, secrets, backup }: ServerConfiguration, problems: Problems): void {
   if (server.https_port === server.http_port && server.https_port !== 0) {
     problems.add('server.http_port', 'must differ from https_port');
   }

@@ -11,7 +11,7 @@ import type { Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/platform.ts';
 import type { Plugin } from '../kit/contract.ts';
 import { inboundOff, tellOff } from './choose.ts';
-import type { Configuration } from './config.ts';
+import type { ServerConfiguration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
 import { finishStart, firstStart, leftByParent } from './first-start.ts';
 import { endTogether, grace, patience, stopSignal, Tasks, watchReadiness } from './lifecycle.ts';
@@ -214,7 +214,7 @@ const pem = ({ certificate, chain, privateKey }: TlsCredential) => ({
   privateKey: encodePem('PRIVATE KEY', privateKey),
 });
 
-function limits({ limits }: Configuration): Partial<Limits> {
+function limits({ limits }: ServerConfiguration): Partial<Limits> {
   const { header_octets: headerOctets, header_fields: headerFields, connections, pipelined } = limits;
   const milliseconds = {
     handshakeMs: limits.handshake_seconds,
@@ -230,7 +230,7 @@ function limits({ limits }: Configuration): Partial<Limits> {
 }
 
 /** SQLite has one writer; everything else gains by a process for each core. */
-function numberOfWorkers({ server, store }: Configuration): number {
+function numberOfWorkers({ server, store }: ServerConfiguration): number {
   return server.workers ?? (store[0]?.plugin.oneProcess ? 1 : availableParallelism());
 }
 
@@ -240,13 +240,13 @@ function everywhere(): string {
   return known.some((address) => address?.family === 'IPv6') ? '::' : '0.0.0.0';
 }
 
-const fixedPorts = ({ server }: Configuration): PortNumbers => ({
+const fixedPorts = ({ server }: ServerConfiguration): PortNumbers => ({
   https: server.https_port,
   http: server.http_port,
 });
 
 /** The base URL and several workers need a number before anything listens: 0 becomes one that is free now. */
-async function choosePorts({ server }: Configuration): Promise<PortNumbers> {
+async function choosePorts({ server }: ServerConfiguration): Promise<PortNumbers> {
   const host = server.host ?? everywhere();
   const https = server.https_port || (await claim(host, 0));
   return { https, http: server.http_port || (await claim(host, 0)) };

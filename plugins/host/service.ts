@@ -19,7 +19,7 @@ import type { Log } from '#core/ports/platform.ts';
 import { defaultLoginLimits } from '#core/ports/settings.ts';
 import type { Store } from '#core/ports/store.ts';
 import type { Inbound } from '../kit/contract.ts';
-import type { Configuration } from './config.ts';
+import type { ServerConfiguration } from './config.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import { openSlot } from './registry.ts';
 
@@ -42,7 +42,7 @@ export interface Service extends Addresses {
 
 /** As configured, or else on this machine, at these ports. */
 export function addresses(
-  { server }: Configuration,
+  { server }: ServerConfiguration,
   ports: { readonly https: number; readonly http: number },
 ): Addresses {
   const baseUrl = server.base_url?.replace(/\/$/, '') ?? `https://localhost:${ports.https}`;
@@ -171,11 +171,11 @@ export async function openService(
 }
 
 /** A key store from outside is not believed when it says that it signs in this process. */
-const ownKeyStores = ({ keys }: Configuration): ReadonlySet<string> =>
+const ownKeyStores = ({ keys }: ServerConfiguration): ReadonlySet<string> =>
   new Set(keys.filter(({ builtIn }) => builtIn).map(({ name }) => name));
 
 /** RFC 6960 §A.1: over plain HTTP, as whoever asks cannot be made to check another certificate first. */
-function ocspUrl({ inbound }: Configuration, publicUrl: string): { ocspUrl?: string } {
+function ocspUrl({ inbound }: ServerConfiguration, publicUrl: string): { ocspUrl?: string } {
   if (!publicUrl.startsWith('http://')) return {};
   for (const { plugin, config } of inbound) {
     if (plugin.ocspPath) return { ocspUrl: publicUrl + plugin.ocspPath(config) };
@@ -202,7 +202,7 @@ export async function openLog(
   return file;
 }
 
-const logDirectory = ({ log }: Pick<Configuration, 'log'>, dataDirectory: string): string =>
+const logDirectory = ({ log }: Pick<ServerConfiguration, 'log'>, dataDirectory: string): string =>
   log.directory ?? join(dataDirectory, 'logs');
 
 /** Name in a backup → where it is here. */
@@ -224,7 +224,7 @@ function rotationFiles(loaded: LoadedConfiguration) {
   return { 'master.json.new': nextOf(recordPath(loaded.dataDirectory)), ...key };
 }
 
-function backupOptions({ backup }: Configuration) {
+function backupOptions({ backup }: ServerConfiguration) {
   const { passphrase, keep, sftp_key: key, sftp_key_passphrase, sftp_host_key: hostKey } = backup;
   if (key === undefined || hostKey === undefined) return { passphrase, keep, sftp: undefined };
   const keyPassphrase = sftp_key_passphrase;
@@ -232,7 +232,7 @@ function backupOptions({ backup }: Configuration) {
 }
 
 /** What people and devices may call this machine. */
-function serverNames({ server }: Configuration, ...urls: readonly string[]): readonly string[] {
+function serverNames({ server }: ServerConfiguration, ...urls: readonly string[]): readonly string[] {
   if (server.names) return server.names;
   const reached = urls.map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ''));
   const machine = hostname().toLowerCase();
@@ -240,7 +240,7 @@ function serverNames({ server }: Configuration, ...urls: readonly string[]): rea
   return [...new Set([...reached, 'localhost', ...own, '127.0.0.1', '::1'])];
 }
 
-function loginLimits({ limits }: Configuration) {
+function loginLimits({ limits }: ServerConfiguration) {
   const { login_window_seconds: seconds } = limits;
   return {
     perName: limits.login_failures_per_name ?? defaultLoginLimits.perName,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { catalog } from '#plugins/catalog.ts';
 import { inboundOff } from '#plugins/host/choose.ts';
-import { type Configuration, ConfigurationError } from '#plugins/host/config.ts';
+import { ConfigurationError, type ServerConfiguration } from '#plugins/host/config.ts';
 import { loadConfiguration } from '#plugins/host/config-file.ts';
 import { definePlugin, type Plugin } from '#plugins/kit/contract.ts';
 
@@ -29,7 +29,7 @@ const hsm = definePlugin({
 });
 const plugins: readonly Plugin[] = [...catalog, hsm];
 
-function read(toml: string): Promise<Configuration> {
+function read(toml: string): Promise<ServerConfiguration> {
   const config = join(directory, 'postern.toml');
   writeFileSync(config, toml);
   return loadConfiguration({ config, data: join(directory, 'data') }, plugins).then(

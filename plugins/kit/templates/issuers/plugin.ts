@@ -73,10 +73,10 @@ class HttpCa implements Issuer {
   }
 
   /** Never again by itself: that is for the engine, which knows what has been asked. */
-  async #call(path: string, init: RequestInit, signal?: AbortSignal): Promise<Answer> {
+  async #call(path: string, init: RequestInit, signal?: AbortSignal): Promise<CaResponse> {
     const { url, token, timeout } = this.#options;
     const patience = AbortSignal.timeout(timeout);
-    let answer: Answer;
+    let answer: CaResponse;
     try {
       const response = await fetch(url + path, {
         ...init,
@@ -104,7 +104,7 @@ class HttpCa implements Issuer {
   }
 }
 
-interface Answer {
+interface CaResponse {
   readonly status: number;
   /** Seconds. */
   readonly retryAfter: number;
@@ -123,7 +123,7 @@ async function bounded(response: Response): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-function read({ status, retryAfter, body }: Answer): IssuerAnswer {
+function read({ status, retryAfter, body }: CaResponse): IssuerAnswer {
   if (status === 200) return { kind: 'issued', certificate: element(body), chain: [] };
   const handle = body.toString().trim();
   if (!/^[\w.~-]{1,200}$/.test(handle)) throw new Fault('malformed', 'the CA gives no handle');
