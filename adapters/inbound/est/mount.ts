@@ -21,7 +21,7 @@ interface Operation {
   readonly keyMadeHere?: boolean;
 }
 
-/** The operations of RFC 7030 §3.2.2, except fullcmc and csrattrs. */
+/** The operations of RFC 7030 §3.2.2. CSR attributes are served separately, fullcmc is not supported. */
 const operations = new Map<string, Operation>([
   ['cacerts', { method: 'GET', allow: 'GET, HEAD' }],
   ['simpleenroll', { method: 'POST', allow: 'POST', requested: 'enrol' }],
