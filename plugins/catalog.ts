@@ -6,8 +6,8 @@ import { postgres, sqlite } from './builtin/stores.ts';
 import type { Plugin } from './kit/contract.ts';
 
 /**
- * Every plugin that comes with Postern. Inbound ones are open where the configuration names none. What they open is loaded
- * when they are opened, as far as it takes long: a command that only checks or lists does without.
+ * All built-in plugins. If the configuration names no inbound plugin, all inbound ones are enabled. A plugin loads its adapter only
+ * when it opens, so that commands that only check or list start quickly.
  */
 export const catalog: readonly Plugin[] = [
   // store

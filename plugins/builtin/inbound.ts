@@ -6,19 +6,19 @@ export const cmp = definePlugin({
   name: 'cmp',
   summary: 'Enrolment over CMP (RFC 9483) at /.well-known/cmp.',
   config: Type.Object({
-    /** After so long a certificate that its holder has not confirmed is revoked. */
+    /** A certificate that its holder has not confirmed within this time is revoked. */
     confirm_seconds: Type.Integer({ minimum: 1, maximum: 7 * 86_400, default: 600 }),
-    /** For so long a request waits for an answer, where nothing else says for how long: an approval does. */
+    /** How long a request can be pending, unless its approval sets another limit. */
     decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
-    /** Messages whose messageTime is further from the time here are refused; transactions are remembered for a day. */
+    /** The largest difference between messageTime and the time of the gateway. At most a day, as long as transactions are kept. */
     message_time_seconds: Type.Integer({ minimum: 10, maximum: 86_400, default: 86_400 }),
-    /** Refuses messages without messageTime too, instead of cachingLast them for as long as they could be replayed. */
+    /** Rejects messages without messageTime. Otherwise their transactions are kept for as long as they could be replayed. */
     message_time_required: Type.Boolean({ default: false }),
-    /** How a private key that was made here is packed: RFC 9483 §4.1.6 has an AsymmetricKeyPackage, OpenSSL reads PKCS#8 alone. */
+    /** The format of a server-generated private key: AsymmetricKeyPackage in RFC 9483 §4.1.6; OpenSSL reads only PKCS#8. */
     central_key_format: Type.Union([Type.Literal('asymmetric-key-package'), Type.Literal('pkcs8')], {
       default: 'asymmetric-key-package',
     }),
-    /** How it is encrypted under a shared secret: RFC 9483 §4.1.6.3 has AES key wrap, OpenSSL reads the PWRI-KEK of RFC 3211 alone. */
+    /** Its encryption under a shared secret: AES key wrap in RFC 9483 §4.1.6.3; OpenSSL reads only PWRI-KEK (RFC 3211). */
     central_key_wrap: Type.Union([Type.Literal('aes-wrap'), Type.Literal('pwri-kek')], {
       default: 'aes-wrap',
     }),
@@ -63,7 +63,7 @@ export const management = definePlugin({
   name: 'management',
   summary: 'The Management API at /api, its OpenAPI document at /schema, metrics at /metrics.',
   config: Type.Object({
-    /** The longest file of devices that is imported at once, in MiB. */
+    /** The maximum size of an imported device file, in MiB. */
     device_import_mib: Type.Integer({ minimum: 1, maximum: 512, default: 32 }),
   }),
   async open({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) {

@@ -22,20 +22,20 @@ export const pkcs11 = definePlugin({
   name: 'pkcs11',
   summary: 'Stores private keys in a PKCS#11 token: a hardware security module or SoftHSM.',
   config: Type.Object({
-    /** The manufacturer's module. */
+    /** The PKCS#11 module of the manufacturer. */
     library: Type.String({ minLength: 1, pathname: true }),
-    /** What it is initialised with; only modules of NSS want that. */
+    /** The initialisation parameters, which only modules of NSS need. */
     library_parameters: Type.Optional(Type.String({ minLength: 1 })),
-    /** The token's label. Without it and `slot`: the only token there is. */
+    /** The label of the token. Without `token` and `slot`, the module must have exactly one token. */
     token: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
-    /** The number of its slot, where labels do not tell tokens apart. */
+    /** The slot number of the token, if several tokens have the same label. */
     slot: Type.Optional(Type.Integer({ minimum: 0 })),
     pin: Type.String({ minLength: 1 }),
-    /** How many signatures are asked of it at a time. */
+    /** The number of concurrent signature operations. */
     sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
-    /** How long it may take for one. */
+    /** The time limit of one operation. */
     timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
-    /** Environment variables of the module, beside those of the gateway's that modules usually need. */
+    /** Environment variables for the module, in addition to common ones of the gateway's own environment. */
     environment: Type.Optional(
       Type.Array(Type.String({ title: 'text like NAME=value', pattern: '^[A-Za-z_][A-Za-z0-9_]*=' })),
     ),

@@ -23,21 +23,21 @@ const config = Type.Object({
     pattern: '^https?://[^?#@]+$',
     maxLength: 1000,
   }),
-  /** What comes after the address; `/.well-known/cmp` where neither says anything. */
+  /** Appended to the URL. Default: `/.well-known/cmp` if the URL has no path. */
   path: text(500),
-  /** A shared secret, by the name that the upstream knows it by. */
+  /** The name of the shared secret at the upstream CA. */
   reference: text(255),
   secret: text(1000),
   mac: oneOf('password-based-mac', 'pbmac1'),
   mac_iterations: whole(100, 1_000_000),
-  /** Or a certificate, with those above it, and its key. */
+  /** Instead of a secret: a certificate with its chain, and its key. */
   client_certificate: path,
   client_key: path,
-  /** Instead of a file: a key store, and the id or label of the key there. */
+  /** Instead of a key file: a key store, and the id or label of the key in it. */
   client_key_store: text(64),
   client_key_id: text(255),
   client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Whether the certificate is renewed from here; it is, unless this says false. */
+  /** Whether Postern renews the certificate. Default: true. */
   client_renewal: flag,
   trust: Type.Optional(
     Type.Object({
@@ -50,11 +50,11 @@ const config = Type.Object({
     }),
   ),
   tls_trust_file: path,
-  /** The CA certificates of an upstream that does not tell them. */
+  /** The CA certificates of an upstream that does not provide them. */
   ca_certificates: path,
   profile: text(255),
   recipient: text(1000),
-  /** In messages of our own, or the message that the device has signed inside ours. */
+  /** How requests are forwarded: in messages of Postern's own, or with the device's signed message nested inside. */
   forward: oneOf('request', 'nested', 'nested-only'),
   ra_verified: flag,
   implicit_confirm: flag,
@@ -62,7 +62,7 @@ const config = Type.Object({
   renew_with: oneOf('cr', 'kur'),
   extra_certs: oneOf('chain', 'certificate', 'none'),
   pvno: whole(2, 3),
-  /** Messages say when they were written, unless this says false. */
+  /** Whether messages contain messageTime. Default: true. */
   message_time: flag,
   accept: Type.Optional(
     Type.Object({
@@ -89,10 +89,10 @@ export const remoteCmp = definePlugin({
   config,
   async open(config, { name, dataDirectory, vault, clock, entropy, log, keyStores }) {
     const { trust = {}, accept = {} } = config;
-    const most = config.poll_most_seconds ?? 3600;
-    const least = config.poll_least_seconds ?? Math.min(2, most);
-    if (least > most) throw new Error('poll_least_seconds must not be greater than poll_most_seconds');
-    const identity = await identified(config, keyStores);
+    const max = config.poll_most_seconds ?? 3600;
+    const min = config.poll_least_seconds ?? Math.min(2, max);
+    if (min > max) throw new Error('poll_least_seconds must not be greater than poll_most_seconds');
+    const identity = await identityOf(config, keyStores);
     const trusted = await trustOf(config);
     const server = trust.server_certificate ? (await certificates(trust.server_certificate))[0] : undefined;
     if (identity.kind !== 'mac' && trusted.kind === 'none' && !server)
@@ -108,7 +108,7 @@ export const remoteCmp = definePlugin({
     const { distinguishedName, openRemoteCmp } = await adapter();
     return openRemoteCmp({
       name,
-      url: place(config),
+      url: urlOf(config),
       tls: { anchors: tls ? tls.map((der) => encodePem('CERTIFICATE', der)) : 'system' },
       pvno: config.pvno === 3 ? 3 : 2,
       recipient: distinguishedName(config.recipient ?? ''),
@@ -136,7 +136,7 @@ export const remoteCmp = definePlugin({
         anySigner: accept.any_signer === true,
       },
       timeout: (config.timeout_seconds ?? 20) * 1000,
-      waiting: { least, most },
+      waiting: { least: min, most: max },
       file: join(dataDirectory, 'issuers', `${name}.credential`),
       vault,
       clock,
@@ -149,8 +149,8 @@ export const remoteCmp = definePlugin({
 const certificates = async (file: string): Promise<readonly Uint8Array[]> =>
   readCertificateFile(new Uint8Array(await readFile(file)), '');
 
-/** RFC 9811 §3.3: where nothing else is said, it is the usual one. A slash at the end matters to some. */
-function place({ url, path }: Config): string {
+/** Returns the URL of the upstream, by default with the well-known path (RFC 9811 §3.3). Some servers need a trailing slash. */
+function urlOf({ url, path }: Config): string {
   const { origin, pathname } = new URL(url);
   if (path !== undefined) return `${origin}${pathname.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
   return `${origin}${pathname === '/' ? '/.well-known/cmp' : pathname}`;
@@ -165,7 +165,7 @@ async function trustOf({ trust }: Config): Promise<Trust> {
   return file === undefined ? { kind: 'none' } : { kind: 'anchors', certificates: await certificates(file) };
 }
 
-async function identified(config: Config, keyStores: KeyStores): Promise<Identity> {
+async function identityOf(config: Config, keyStores: KeyStores): Promise<Identity> {
   const { reference, secret, client_certificate: certificate } = config;
   if ((reference === undefined) !== (secret === undefined))
     throw new Error('reference and secret must be set together');
@@ -177,10 +177,14 @@ async function identified(config: Config, keyStores: KeyStores): Promise<Identit
   }
   if (certificate === undefined)
     throw new Error('set reference and secret, or client_certificate and client_key');
-  return certified(config, certificate, keyStores);
+  return certificateIdentity(config, certificate, keyStores);
 }
 
-async function certified(config: Config, certificate: string, keyStores: KeyStores): Promise<Identity> {
+async function certificateIdentity(
+  config: Config,
+  certificate: string,
+  keyStores: KeyStores,
+): Promise<Identity> {
   const { client_key: key, client_key_store: store, client_key_id: id } = config;
   const { client_key_password: password = '', client_renewal: renew = true } = config;
   const own = await readCertificateFile(new Uint8Array(await readFile(certificate)), password);
@@ -197,14 +201,14 @@ async function certified(config: Config, certificate: string, keyStores: KeyStor
   return { kind: 'credential', credential: { certificates: own, key: pkcs8 }, renew };
 }
 
-/** RFC 9481 §6.1. The salt is another in every message. */
-function macParameters({ mac, mac_iterations: wished }: Config): MacParameters {
+/** Returns the MAC parameters (RFC 9481 §6.1). Every message has a new salt. */
+function macParameters({ mac, mac_iterations: configured }: Config): MacParameters {
   const salt = new Uint8Array(16);
   if (mac === 'pbmac1') {
-    const iterations = wished ?? 10_000;
+    const iterations = configured ?? 10_000;
     return { kind: 'pbmac1', salt, iterations, keyLength: 32, prf: 'sha256', mac: 'sha256' };
   }
-  const iterations = wished ?? 1000;
+  const iterations = configured ?? 1000;
   if (iterations > 100_000)
     throw new Error('mac_iterations must not be greater than 100000 for password-based-mac');
   return { kind: 'passwordBasedMac', salt, owf: 'sha256', iterations, mac: 'sha256' };

@@ -8,8 +8,7 @@ import { definePlugin } from '../kit/contract.ts';
 
 const adapter = () => import('#adapters/outbound/remote-est/remote-est.ts');
 const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
-const seconds = (least: number, most: number) =>
-  Type.Optional(Type.Integer({ minimum: least, maximum: most }));
+const seconds = (min: number, max: number) => Type.Optional(Type.Integer({ minimum: min, maximum: max }));
 
 const config = Type.Object({
   url: Type.String({
@@ -17,17 +16,17 @@ const config = Type.Object({
     pattern: '^https://[^?#@]+$',
     maxLength: 1000,
   }),
-  /** The upstream's name for one of its CAs or profiles (RFC 7030 §3.2.2), with a slash where it wants two. */
+  /** The label of a CA or profile at the upstream (RFC 7030 §3.2.2); two labels are separated by a slash. */
   label: Type.Optional(
     Type.String({ title: 'a label like plant', pattern: '^[\\w.~-]+(/[\\w.~-]+)*$', maxLength: 300 }),
   ),
   username: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   password: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
-  /** A certificate to begin with, and its key; it is renewed from then on. */
+  /** The first certificate and its key. Postern renews it. */
   client_certificate: path,
   client_key: path,
   client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Instead: the common name of a certificate that is got with username and password. */
+  /** Instead: the common name of a certificate that Postern requests with username and password. */
   client_name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   trust: Type.Optional(
     Type.Object({
@@ -38,7 +37,7 @@ const config = Type.Object({
     }),
   ),
   timeout_seconds: seconds(1, 120),
-  /** Between which the upstream's Retry-After is kept. */
+  /** The limits for the Retry-After of the upstream. */
   retry_after_least_seconds: seconds(1, 3600),
   retry_after_most_seconds: seconds(1, 3600),
 });
@@ -80,7 +79,7 @@ export const remoteEst = definePlugin({
   },
 });
 
-/** RFC 7030 §3.2.2: where an address has no path, it is the usual one. */
+/** Returns the URL of the upstream, by default with the well-known path (RFC 7030 §3.2.2). */
 function place({ url, label }: Config): string {
   const { origin, pathname } = new URL(url);
   const base = pathname === '/' ? '/.well-known/est' : pathname.replace(/\/+$/, '');

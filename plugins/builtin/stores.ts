@@ -34,7 +34,7 @@ export const postgres = definePlugin({
       title: 'a URL like postgres://user:password@host:5432/database',
       pattern: '^postgres(ql)?://',
     }),
-    /** Connections for reading, in each process; one more writes. */
+    /** The number of connections for reading in each process; one more is for writing. */
     pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     connect_timeout_seconds: seconds,
     statement_timeout_seconds: seconds,

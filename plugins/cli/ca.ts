@@ -25,8 +25,8 @@ const caTypes = [
 
 const date = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
 
-/** Null for a certificate that cannot be read: the other CAs are listed all the same. */
-function endOf({ certificate }: IssuingCa): string | null {
+/** Returns the expiry date, or null for a damaged certificate, so that the list still shows the other CAs. */
+function expiryOf({ certificate }: IssuingCa): string | null {
   try {
     return date(parseCertificate(certificate).notAfter);
   } catch {
@@ -40,7 +40,7 @@ const describeCa = (ca: IssuingCa) => ({
   common_name: ca.commonName,
   type: caTypes[ca.type] ?? String(ca.type),
   is_active: ca.isActive,
-  not_after: endOf(ca),
+  not_after: expiryOf(ca),
   fingerprint: fingerprint(ca.certificate),
 });
 
@@ -54,9 +54,9 @@ export const caCommands: readonly Command[] = [
   {
     name: 'ca list',
     positionals: [],
-    summary: 'List the issuing CAs, with the ends and SHA-256 fingerprints of their certificates.',
-    details:
-      'A warning is there for a CA that has expired, expires within ca_warning_days of the settings, or shortens certificates of an offered profile to its own end.',
+    summary: 'List the issuing CAs with the expiry dates and SHA-256 fingerprints of their certificates.',
+    details: `The column WARNING says if a CA has expired, expires within the setting ca_warning_days, or shortens the validity of
+certificates because it expires before they would.`,
     options: placeOptions,
     async run(invocation) {
       const described = await withGateway(invocation, async ({ gateway, principal }) => {
@@ -86,7 +86,7 @@ export const caCommands: readonly Command[] = [
   {
     name: 'ca export',
     positionals: ['ID'],
-    summary: "Print a CA's certificate, PEM.",
+    summary: 'Print the certificate of a CA in PEM.',
     options: { chain: { type: 'boolean', help: 'Print the chain up to the root as well' }, ...placeOptions },
     async run(invocation) {
       const id = caId(invocation);
@@ -103,7 +103,7 @@ export const caCommands: readonly Command[] = [
   {
     name: 'crl export',
     positionals: ['ID'],
-    summary: "Print a CA's newest CRL, PEM.",
+    summary: 'Print the newest CRL of a CA in PEM.',
     details: 'ID is the id of the CA: see postern ca list. Send DER output to a file or a pipe.',
     options: { der: { type: 'boolean', help: 'Print DER instead of PEM' }, ...placeOptions },
     async run(invocation) {
@@ -117,7 +117,7 @@ export const caCommands: readonly Command[] = [
         gateway.issuingCas.crl(principal, id),
       );
       if (!stored) {
-        throw new Fault('notFound', 'there is no CRL of this issuing CA yet', {
+        throw new Fault('notFound', 'this issuing CA has no CRL yet', {
           hint: `Issue one: POST /api/issuing-cas/${id}/generate-crl/`,
         });
       }

@@ -17,7 +17,7 @@ import {
   withGateway,
 } from './command.ts';
 
-const mostOctets = 512 * 1024 * 1024;
+const maxOctets = 512 * 1024 * 1024;
 
 export const deviceImport: Command = {
   name: 'device import',
@@ -52,7 +52,7 @@ async function readImport(path: string): Promise<Uint8Array> {
   const { size } = await stat(path).catch((error) => {
     throw unread(error);
   });
-  if (size > mostOctets) throw new UsageError('FILE must not be larger than 512 MiB');
+  if (size > maxOctets) throw new UsageError('FILE must not be larger than 512 MiB');
   return readFile(path).catch((error) => {
     throw unread(error);
   });

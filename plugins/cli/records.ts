@@ -12,7 +12,8 @@ export async function deviceNamed({ gateway, principal }: Opened, name: string):
   });
   const [device] = records;
   if (device) return device;
-  if (!/^[1-9]\d{0,14}$/.test(name)) throw new Fault('notFound', `no device is called ${name}`);
+  if (!/^[1-9]\d{0,14}$/.test(name))
+    throw new Fault('notFound', `there is no device ${name}: see postern device list`);
   return gateway.devices.read(principal, Number(name));
 }
 
@@ -26,7 +27,7 @@ export async function domainNamed(
     limit: 1,
   });
   const [domain] = records;
-  if (!domain) throw new Fault('notFound', `no domain is called ${uniqueName}`);
+  if (!domain) throw new Fault('notFound', `there is no domain ${uniqueName}: see postern domain list`);
   return domain;
 }
 

@@ -1,4 +1,4 @@
-import { inboundOff, tellOff } from '../host/choose.ts';
+import { disabledNote, inboundOff } from '../host/choose.ts';
 import { loadConfiguration } from '../host/config-file.ts';
 import { type ExplainedTable, explain } from '../host/explain.ts';
 import {
@@ -67,7 +67,7 @@ directory and, as lines of JSON, to standard error.`,
         printJson({ file: file ?? null, data: dataDirectory, base_url: baseUrl, plugins, inbound_off: off });
       } else {
         console.log(`${file ?? 'The built-in configuration'} is valid.`);
-        if (off.length > 0) console.log(tellOff(off));
+        if (off.length > 0) console.log(disabledNote(off));
       }
       return exit.success;
     },

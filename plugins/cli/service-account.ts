@@ -16,14 +16,14 @@ export const serviceAccountCommands: readonly Command[] = [
     name: 'service-account create',
     positionals: ['NAME'],
     summary: 'Create a service account for programs that use the APIs.',
-    details: `Prints the client id and the client secret for POST /api/token/ with the client credentials grant. The
-secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`,
+    details: `Prints the client id and the client secret for POST /api/token/ with the client credentials grant. The secret is shown
+only once; POST /api/service-accounts/ID/rotate/ generates a new one.`,
     fields: { uniqueName: 'NAME' },
     options: {
       role: {
         type: 'string',
         value: 'R',
-        help: `Its role: Admin, Operator, Auditor, Default or a custom role. Default: ${usualRole}`,
+        help: `The role: Admin, Operator, Auditor, Default or a custom role. Default: ${usualRole}`,
       },
       ...placeOptions,
     },
@@ -38,7 +38,7 @@ secret is shown this once; POST /api/service-accounts/ID/rotate/ makes another.`
         console.log(`The service account ${name} has been created, with the role ${role}.
 client id      ${clientId}
 client secret  ${clientSecret}
-The secret is shown this once.`);
+The secret is shown only once.`);
       }
       return exit.success;
     },

@@ -27,7 +27,7 @@ export function progressOf(
 ): Progress {
   const terminal = output.isTTY === true;
   const every = terminal ? pause.terminal : pause.elsewhere;
-  let toldAt = now();
+  let updatedAt = now();
   let shown = false;
   return {
     at(done, total) {

@@ -2,25 +2,25 @@ import { type Static, Type } from '@sinclair/typebox';
 import { type Plugin, type Slot, slots } from '../kit/contract.ts';
 import { isTable, type Problems, readTable, type Source, suggestion, type Table } from './schema.ts';
 
-/** A plugin with its name in the configuration and the table that it reads, checked. */
+/** A configured plugin: its name in the configuration and its validated table. */
 export interface Chosen<S extends Slot = Slot> {
   readonly name: string;
   readonly plugin: Plugin<S>;
   readonly config: Table;
-  /** It is part of Postern, not a module from outside. */
+  /** False for a plugin that a `module` provides. */
   readonly builtIn: boolean;
 }
 
-/** Where plugins come from. */
+/** The sources of plugins. */
 export interface Choice {
   readonly source: Source;
   readonly catalog: readonly Plugin[];
-  /** The plugin that a module from outside exports. Throws an Error that says what is wrong. */
+  /** Returns the plugin that an external module exports. Throws an Error with a message for the operator. */
   readonly load: (specifier: string) => Promise<Plugin>;
 }
 
-/** Without a table: SQLite, key files, and every inbound plugin there is. */
-const usual: { readonly [S in Slot]: (plugin: Plugin) => boolean } = {
+/** The plugins used when a slot has no table: SQLite, key files, and every inbound plugin. */
+const isDefault: { readonly [S in Slot]: (plugin: Plugin) => boolean } = {
   store: ({ name }) => name === 'sqlite',
   keys: ({ name }) => name === 'keyfile',
   issuers: () => false,
@@ -29,19 +29,20 @@ const usual: { readonly [S in Slot]: (plugin: Plugin) => boolean } = {
 
 type Entry = readonly [name: string, path: string, table: unknown];
 
+/** Reads the tables of a slot and finds their plugins. Problems are added to `problems`. */
 export async function choose(
   slot: Slot,
   given: unknown,
   input: Choice,
   problems: Problems,
 ): Promise<Chosen[]> {
-  const { least } = slots[slot];
+  const { min } = slots[slot];
   if (given !== undefined && !isTable(given)) {
     problems.add(slot, 'must be a table');
     return [];
   }
   const entries = entriesOf(slot, given, input, problems);
-  if (entries.length < least) problems.add(slot, `needs ${least === 1 ? 'a plugin' : `${least} plugins`}`);
+  if (entries.length < min) problems.add(slot, `needs ${min === 1 ? 'a plugin' : `${min} plugins`}`);
   const chosen: Chosen[] = [];
   for (const [name, path, own] of entries) {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) {
@@ -63,20 +64,20 @@ export async function choose(
   return chosen;
 }
 
-/** The tables of a slot; where it has none, one for each of its usual plugins. */
+/** Returns the tables of a slot or, without any, a table for each of its default plugins. */
 function entriesOf(
   slot: Slot,
   given: Table | undefined,
   input: Choice,
   problems: Problems,
 ): readonly Entry[] {
-  const path = (name: string): string => (slots[slot].most === 1 ? slot : `${slot}.${name.slice(0, 100)}`);
-  const usualPlugins = (): readonly Entry[] =>
+  const path = (name: string): string => (slots[slot].max === 1 ? slot : `${slot}.${name.slice(0, 100)}`);
+  const defaultPlugins = (): readonly Entry[] =>
     input.catalog
-      .filter((plugin) => plugin.slot === slot && usual[slot](plugin))
-      .map(({ name }) => [slots[slot].most === 1 ? slot : name, path(name), { plugin: name }]);
-  if (given === undefined) return usualPlugins();
-  if (slots[slot].most === 1) return [[slot, slot, given]];
+      .filter((plugin) => plugin.slot === slot && isDefault[slot](plugin))
+      .map(({ name }) => [slots[slot].max === 1 ? slot : name, path(name), { plugin: name }]);
+  if (given === undefined) return defaultPlugins();
+  if (slots[slot].max === 1) return [[slot, slot, given]];
   if (slot !== 'inbound')
     return Object.entries(given).map(([name, table]) => [name, path(name), table] as const);
 
@@ -84,15 +85,15 @@ function entriesOf(
   const own = Object.entries(tables).map(([name, table]) => [name, path(name), table] as const);
   const isNamed = (plugin: string): boolean =>
     own.some(([name, , table]) => name === plugin || (isTable(table) && table.plugin === plugin));
-  const readSwitch = (key: string, at: string, value: unknown, usually: boolean): boolean => {
-    const schema = Type.Object({ [key]: Type.Boolean({ default: usually }) });
+  const readSwitch = (key: string, at: string, value: unknown, byDefault: boolean): boolean => {
+    const schema = Type.Object({ [key]: Type.Boolean({ default: byDefault }) });
     return (
       readTable(value === undefined ? {} : { [key]: value }, schema, at, input.source, problems)[key] === true
     );
   };
   return [
     ...(readSwitch('defaults', slot, defaults, false)
-      ? usualPlugins().filter(([name]) => !isNamed(name))
+      ? defaultPlugins().filter(([name]) => !isNamed(name))
       : []),
     ...own.flatMap(([name, at, table]): Entry[] => {
       if (!isTable(table)) return [[name, at, table]];
@@ -102,14 +103,14 @@ function entriesOf(
   ];
 }
 
-/** The inbound plugins of the catalog that the configuration leaves out. */
+/** Returns the names of the built-in inbound plugins that the configuration disables. */
 export const inboundOff = (catalog: readonly Plugin[], chosen: readonly Chosen<'inbound'>[]): string[] =>
   catalog
     .filter((plugin) => plugin.slot === 'inbound' && !chosen.some((one) => one.plugin.name === plugin.name))
     .map(({ name }) => name);
 
-/** For people, when they check or start the service: nothing is off without being said. */
-export const tellOff = (off: readonly string[]): string =>
+/** Returns the line that `serve` and `check` print about disabled plugins. */
+export const disabledNote = (off: readonly string[]): string =>
   `Disabled inbound plugins: ${off.join(', ')}. To enable them, add their tables, or set defaults = true in [inbound].`;
 
 const choice = Type.Object({
@@ -117,7 +118,7 @@ const choice = Type.Object({
   module: Type.Optional(Type.String({ minLength: 1 })),
 });
 
-/** By `module`, by `plugin`, or else the built-in that is called as the table is. */
+/** Finds the plugin of a table: by `module`, by `plugin`, or else the built-in one with the name of the table. */
 async function find(
   slot: Slot,
   name: string,
@@ -126,8 +127,8 @@ async function find(
   { catalog, source, load }: Choice,
   problems: Problems,
 ): Promise<Plugin | undefined> {
-  const said = Object.fromEntries(Object.entries(own).filter(([key]) => key in choice.properties));
-  const wanted: Static<typeof choice> = readTable(said, choice, path, source, problems);
+  const given = Object.fromEntries(Object.entries(own).filter(([key]) => key in choice.properties));
+  const wanted: Static<typeof choice> = readTable(given, choice, path, source, problems);
   if (problems.has(`${path}.plugin`) || problems.has(`${path}.module`)) return undefined;
   if (wanted.plugin !== undefined && wanted.module !== undefined) {
     problems.add(path, 'has both plugin and module: remove one of them');

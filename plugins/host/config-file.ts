@@ -5,7 +5,7 @@ import { ConfigurationError, readConfiguration, type ServerConfiguration } from 
 import { loadPlugin } from './registry.ts';
 import type { Source } from './schema.ts';
 
-/** What the command line says of where things are. */
+/** Where an installation is, from the options of the command line. */
 export interface Place {
   /** Default: `./data`. */
   readonly data?: string | undefined;
@@ -17,9 +17,9 @@ export interface Place {
 
 export interface LoadedConfiguration {
   readonly configuration: ServerConfiguration;
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDirectory: string;
-  /** The file that was read, absolute; undefined where there is none. */
+  /** The absolute path of the file that was read; undefined if there is none. */
   readonly file: string | undefined;
   /** The tables of the file, before defaults and references; may contain secrets. */
   readonly tables: unknown;
@@ -33,8 +33,8 @@ export async function loadConfiguration(
   catalog: readonly Plugin[],
 ): Promise<LoadedConfiguration> {
   const dataDirectory = resolve(data ?? 'data');
-  const usual = [resolve('postern.toml'), join(dataDirectory, 'postern.toml')];
-  const file = config === undefined ? usual.find((path) => existsSync(path)) : resolve(config);
+  const candidates = [resolve('postern.toml'), join(dataDirectory, 'postern.toml')];
+  const file = config === undefined ? candidates.find((path) => existsSync(path)) : resolve(config);
   const directory = file === undefined ? process.cwd() : dirname(file);
   const tables = file === undefined ? {} : readToml(file);
   const overrides = {
@@ -64,14 +64,14 @@ function readToml(file: string): unknown {
   try {
     return Bun.TOML.parse(text);
   } catch (error) {
-    // What stands after the parser's colon quotes the file, and secrets with it.
+    // After the colon, the parser quotes the file, which may contain secrets.
     const [message] = (error as Error).message.replace(/^TOML Parse error: /, '').split(':');
-    throw new ConfigurationError([`${file}, near line ${lineAtFault(text)}: ${message}`]);
+    throw new ConfigurationError([`${file}, near line ${lineOfError(text)}: ${message}`]);
   }
 }
 
-/** The parser does not say where: what stands before the first line at fault still parses. */
-function lineAtFault(text: string): number {
+/** Returns the line with the error, which the parser does not report: the text before that line still parses. */
+function lineOfError(text: string): number {
   const lines = text.split('\n');
   for (let n = lines.length - 1; n > 0; n--) {
     try {
@@ -82,9 +82,9 @@ function lineAtFault(text: string): number {
   return 1;
 }
 
-const mostSecretOctets = 65_536;
+const maxSecretOctets = 65_536;
 
-/** A secret in a file belongs to one account alone. The line feed at its end is no part of it. */
+/** Reads a secret from a file that only its owner can read. A line feed at the end is removed. */
 function readSecret(path: string): string {
   let descriptor: number;
   try {
@@ -96,8 +96,8 @@ function readSecret(path: string): string {
     const file = fstatSync(descriptor);
     const { mode, size } = file;
     if (file.isDirectory()) throw new Error('the file is a directory');
-    if ((mode & 0o077) !== 0) throw new Error('other accounts can read the file: chmod 600');
-    if (size > mostSecretOctets) throw new Error(`the file is larger than ${mostSecretOctets / 1024} KiB`);
+    if ((mode & 0o077) !== 0) throw new Error('other accounts can read the file: run chmod 600 on it');
+    if (size > maxSecretOctets) throw new Error(`the file is larger than ${maxSecretOctets / 1024} KiB`);
     return readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
   } finally {
     closeSync(descriptor);

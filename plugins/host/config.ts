@@ -5,34 +5,34 @@ import { type Choice, type Chosen, choose } from './choose.ts';
 import { isTable, Problems, readTable, suggestion, type Table } from './schema.ts';
 
 const closed = { additionalProperties: false } as const;
-const port = (usual: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: usual });
-const optionalCount = (most: number) => Type.Optional(Type.Integer({ minimum: 1, maximum: most }));
+const port = (number: number) => Type.Integer({ minimum: 0, maximum: 65_535, default: number });
+const optionalCount = (max: number) => Type.Optional(Type.Integer({ minimum: 1, maximum: max }));
 const url = (title: string, pattern: string) => Type.Optional(Type.String({ title, pattern }));
 
 const serverName = '^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45})$';
 
-/** The tables that are Postern's own. Every member may be left out. */
+/** The tables of the configuration that do not belong to plugins. All members are optional. */
 export const sections = {
   server: Type.Object(
     {
-      /** 0 for any free port. */
+      /** 0: any free port. */
       https_port: port(8443),
       http_port: port(8080),
-      /** The address to listen at; every one when it is left out. */
+      /** The address to listen on. Default: all addresses. */
       host: Type.Optional(Type.String({ minLength: 1 })),
-      /** How people and devices reach the HTTPS listener. */
+      /** The URL by which clients reach the HTTPS listener. */
       base_url: url('a URL like https://pki.example:8443, without a path', '^https://[^/?#@\\s]+/?$'),
-      /** How devices reach CRLs and CA certificates; it stands in certificates. */
+      /** The URL by which clients reach CRLs and CA certificates; certificates contain it. */
       public_url: url('a URL like http://pki.example:8080, without a path', '^https?://[^/?#@\\s]+/?$'),
-      /** DNS names and IP addresses in the TLS certificate that is made at the first start. */
+      /** DNS names and IP addresses in the TLS certificate that the first start issues. */
       names: Type.Optional(
         Type.Array(Type.String({ title: 'a DNS name or an IP address', pattern: serverName }), {
           minItems: 1,
         }),
       ),
-      /** Processes that serve. */
+      /** The number of processes that serve requests. */
       workers: optionalCount(256),
-      /** Addresses and ranges (CIDR) whose Client-Cert and X-Forwarded-For count. */
+      /** Addresses and CIDR ranges of proxies whose Client-Cert and X-Forwarded-For fields are trusted. */
       trusted_proxies: Type.Array(Type.String(), { default: [] }),
     },
     closed,
@@ -41,22 +41,22 @@ export const sections = {
     {
       key_file: Type.Optional(Type.String({ minLength: 1, pathname: true })),
       passphrase: Type.Optional(Type.String({ minLength: 1 })),
-      /** What `postern secrets rotate` leads to. */
+      /** The passphrase after `postern secrets rotate`. */
       new_passphrase: Type.Optional(Type.String({ minLength: 1 })),
     },
     closed,
   ),
-  /** Where backups are made. The directories are records, `/api/backups/`. */
+  /** How backups are made. Their directories are records, see `/api/backups/`. */
   backup: Type.Object(
     {
-      /** What they are encrypted under; without it none is made. */
+      /** Encrypts the backups; without it no backup can be made. */
       passphrase: Type.Optional(Type.String({ minLength: 12, title: 'text of at least 12 characters' })),
-      /** How many stay in a directory. Default: all. */
+      /** The number of backups kept in a directory. Default: all. */
       keep: optionalCount(100_000),
-      /** The private key (OpenSSH or PEM) that signs in to `sftp://` directories: `{ file = "…" }`. */
+      /** The private key (OpenSSH or PEM) for `sftp://` directories: `{ file = "…" }`. */
       sftp_key: Type.Optional(Type.String({ minLength: 1, title: 'a private key' })),
       sftp_key_passphrase: Type.Optional(Type.String({ minLength: 1 })),
-      /** The server's key: a line of `ssh-keyscan`, or `SHA256:…`. */
+      /** The host key of the server: a line of `ssh-keyscan`, or `SHA256:…`. */
       sftp_host_key: Type.Optional(
         Type.String({ minLength: 1, title: 'a line of ssh-keyscan, or SHA256:…' }),
       ),
@@ -80,7 +80,7 @@ export const sections = {
     { default: Type.String({ minLength: 1, maxLength: 100, default: 'default' }) },
     closed,
   ),
-  /** Left out: the defaults of the listener and of the core. */
+  /** Default: the limits of the listener and of the core. */
   limits: Type.Object(
     {
       login_failures_per_name: optionalCount(1000),
@@ -101,6 +101,7 @@ export const sections = {
 
 type Section = keyof typeof sections;
 
+/** The validated contents of postern.toml. */
 export type ServerConfiguration = { readonly [S in Section]: Static<(typeof sections)[S]> } & {
   readonly [S in Slot]: readonly Chosen<S>[];
 };
@@ -108,11 +109,11 @@ export type ServerConfiguration = { readonly [S in Section]: Static<(typeof sect
 export interface ConfigurationInput extends Choice {
   /** The parsed file; undefined without one. */
   readonly tables: unknown;
-  /** Of `[server]`, from the command line: they win. */
+  /** Options of the command line, which take precedence over `[server]`. */
   readonly overrides: { readonly https_port?: number; readonly http_port?: number };
 }
 
-/** The configuration is at fault; every line names a path and what is wrong there, and no value. */
+/** The configuration is invalid. Each problem names a path and what is wrong there, but no value. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   readonly problems: readonly string[];
@@ -124,8 +125,8 @@ export class ConfigurationError extends Error {
 }
 
 /**
- * Checks everything at once and opens nothing: each table against its schema, each plugin's table against the plugin's, how
- * many plugins a slot takes, and what tables say of each other. Throws a ConfigurationError with all there is to say.
+ * Validates the whole configuration without opening anything: each table against its schema, the table of each plugin against the
+ * schema of the plugin, the number of plugins per slot, and rules across tables. Throws a ConfigurationError with all problems.
  */
 export async function readConfiguration(input: ConfigurationInput): Promise<ServerConfiguration> {
   const problems = new Problems();

@@ -3,15 +3,17 @@ import type { Gateway } from '#core/gateway.ts';
 import type { Service } from './service.ts';
 import { isUnfinished } from './workers.ts';
 
-/** `unfinished`: the store takes no writes, but what was made earlier can be served. */
+/** `unfinished`: the store rejects writes, but existing data can be served. */
 export type Start = 'done' | 'stopped' | 'unfinished';
 
-export const leftByParent = (): Start => (isUnfinished() ? 'unfinished' : 'done');
+/** Returns the result of the start in the process that started this worker. */
+export const startOfParent = (): Start => (isUnfinished() ? 'unfinished' : 'done');
 
 /**
- * Makes what is not there yet, and tells the operator of the administrator that it made. `stopped` when that came meanwhile; while it
- * waits for another instance, at once. Where the store cannot be written (its disk is full) and there is something to serve, that is
- * served: CRLs and CA certificates are needed then as well, and health says what is wrong.
+ * Creates what does not exist yet (the PKI, the administrator) and prints the password of a new administrator. Returns `stopped` if
+ * a signal arrived; while it waits for another instance, immediately. If the store rejects writes (because the disk is full)
+ * and an earlier start has completed, the gateway serves existing data: clients need CRLs and CA certificates, and health
+ * reports the problem.
  */
 export async function firstStart({ gateway, log }: Service, stopped: Promise<string>): Promise<Start> {
   const given = process.env.POSTERN_ADMIN_PASSWORD || undefined;
@@ -21,7 +23,7 @@ export async function firstStart({ gateway, log }: Service, stopped: Promise<str
   const pause = async (): Promise<void> => {
     if (!waits)
       log.info(
-        'waiting: another instance is starting, or was killed during its start within the last 30 seconds',
+        'waiting for another instance, which is starting or was killed during its start within the last 30 seconds',
       );
     waits = true;
     if ((await Promise.race([stopped, Bun.sleep(200)])) !== undefined) throw halted;
@@ -36,25 +38,25 @@ export async function firstStart({ gateway, log }: Service, stopped: Promise<str
       return 'unfinished' as const;
     });
   if (typeof made === 'string') return made;
-  const goesOn = (await Promise.race([stopped, undefined])) === undefined ? 'done' : 'stopped';
-  if (!made.adminCreated) return goesOn;
+  const result = (await Promise.race([stopped, undefined])) === undefined ? 'done' : 'stopped';
+  if (!made.adminCreated) return result;
   log.info('first start: created the PKI and the user admin');
   console.log(
     given === undefined
-      ? `The user admin has been created. Its password, shown this once: ${adminPassword}`
+      ? `The user admin has been created. Its password, which is shown only once: ${adminPassword}`
       : 'The user admin has been created, with the password in POSTERN_ADMIN_PASSWORD.',
   );
-  return goesOn;
+  return result;
 }
 
-/** Whether an earlier start has made what a listener needs. */
+/** Whether an earlier start has created the TLS credential of the listener. */
 const canServe = (gateway: Gateway): Promise<boolean> =>
   gateway.tlsCredential().then(
     () => true,
     () => false,
   );
 
-/** Does what a start has left undone, once. Whether there is an administrator was seen to by the first start of all. */
+/** Returns a task that completes an unfinished start, once. An earlier start has created the administrator already. */
 export function finishStart({ gateway, log }: Service): () => Promise<void> {
   let finished = false;
   return async () => {
@@ -66,7 +68,7 @@ export function finishStart({ gateway, log }: Service): () => Promise<void> {
   };
 }
 
-/** 120 bits, without characters that look alike. */
+/** Returns a password of 120 bits without characters that look alike. */
 function randomPassword(): string {
   const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
   const picked = [...crypto.getRandomValues(new Uint8Array(24))].map(

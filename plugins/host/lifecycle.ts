@@ -3,8 +3,8 @@ import type { Log } from '#core/ports/platform.ts';
 import { isWorker } from './workers.ts';
 
 /**
- * Milliseconds from the signal on: what is under way, requests and tasks alike, ends within the first, the process within the second.
- * Everything ends at once: waits that follow each other add up.
+ * Milliseconds after the signal: requests and tasks in progress end within `grace`, the process within `patience`. Everything is
+ * stopped at the same time, so that the waits do not add up.
  */
 export const grace = 4000;
 export const patience = 6000;
@@ -14,7 +14,7 @@ interface Task {
   readonly running: Promise<void>;
 }
 
-/** What is done again and again until it is stopped. */
+/** Tasks that are repeated until they are stopped. */
 export class Tasks {
   readonly #log: Log;
   readonly #stop = Promise.withResolvers<'stop'>();
@@ -24,7 +24,7 @@ export class Tasks {
     this.#log = log;
   }
 
-  /** Runs `task` now, and again `every` so many milliseconds after it has ended. `failure` is what the log says when it fails. */
+  /** Runs `task` now, and again `every` milliseconds after each end. `failure` is the log message if it fails. */
   repeat(failure: string, every: number, task: () => Promise<void>): void {
     const started = { failure, running: this.#run(failure, every, task) };
     this.#tasks.add(started);
@@ -38,21 +38,21 @@ export class Tasks {
         await task();
         failed = false;
       } catch (error) {
-        // An outage is told of once, not every second.
+        // Logged once per outage, not at every attempt.
         if (!failed) this.#log.error(failure, error);
         failed = true;
       }
     } while ((await Promise.race([this.#stop.promise, Bun.sleep(every)])) !== 'stop');
   }
 
-  /** Nothing begins any more; resolves when the runs under way have ended. */
+  /** Starts no further runs. Resolves when the current runs have ended. */
   async stop(): Promise<void> {
     this.#stop.resolve('stop');
     await Promise.all([...this.#tasks].map(({ running }) => running));
   }
 }
 
-/** Waits for all of `ends` together, but no longer than `ms`. Returns the names of those that have not ended by then. */
+/** Waits for all of `ends` together, at most `ms` milliseconds. Returns the names of those that have not ended. */
 export async function endTogether(
   ends: Readonly<Record<string, Promise<unknown>>>,
   ms: number,
@@ -71,20 +71,20 @@ export async function endTogether(
   return [...left];
 }
 
-/** The first SIGTERM or SIGINT. The second ends the process there and then. */
+/** Returns a promise of the first SIGTERM or SIGINT. A second signal ends the process immediately. */
 export function stopSignal(): { readonly stopped: Promise<string> } & Disposable {
   const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
   let late: NodeJS.Timeout | undefined;
   const stop = (signal: string): void => {
-    // Ctrl-C reaches the whole process group, and npm passes it on once more.
+    // Ctrl-C reaches the whole process group, and npm forwards it a second time.
     if (first !== undefined && performance.now() - first > 500) process.exit(1);
-    // Whatever hangs, in the start too, an operator who asked for the end gets it.
+    // The process ends even if something hangs, also during the start.
     late ??= setTimeout(() => process.exit(0), patience).unref();
     first ??= performance.now();
     resolve(signal);
   };
-  // A worker hears from the process that started it, also when that process is gone.
+  // The parent process sends SIGTERM to its workers; if the parent dies, they are disconnected.
   const interrupt = isWorker() ? () => {} : stop;
   process.on('SIGTERM', stop);
   process.on('SIGINT', interrupt);
@@ -99,7 +99,7 @@ export function stopSignal(): { readonly stopped: Promise<string> } & Disposable
   };
 }
 
-/** Logs what keeps the gateway from being ready, once when it begins and once when it ends. To be called every now and then. */
+/** Returns a task that logs each failing health check once when it fails and once when it recovers. Call it regularly. */
 export function watchReadiness(gateway: Pick<Gateway, 'readiness'>, log: Log): () => Promise<void> {
   let failing: ReadonlyMap<string, string> = new Map();
   return async () => {

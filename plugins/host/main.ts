@@ -10,10 +10,10 @@ import type { TlsCredential } from '#core/ca/tls-credential.ts';
 import type { Gateway } from '#core/gateway.ts';
 import type { Log } from '#core/ports/platform.ts';
 import type { Plugin } from '../kit/contract.ts';
-import { inboundOff, tellOff } from './choose.ts';
+import { disabledNote, inboundOff } from './choose.ts';
 import type { ServerConfiguration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
-import { finishStart, firstStart, leftByParent } from './first-start.ts';
+import { finishStart, firstStart, startOfParent } from './first-start.ts';
 import { endTogether, grace, patience, stopSignal, Tasks, watchReadiness } from './lifecycle.ts';
 import { reason } from './reason.ts';
 import {
@@ -27,8 +27,8 @@ import {
 import { isWorker, runWorkers, tellReady } from './workers.ts';
 
 /**
- * Serves until SIGTERM or SIGINT, then answers the exit status. In the process that the operator started, the first start
- * is made and `postern ready <base URL>` printed; with several workers they do the serving.
+ * Serves until SIGTERM or SIGINT, then returns the exit status. The process that the operator started does the first start and
+ * prints `postern ready <base URL>`. With several workers, only they serve requests.
  */
 export async function serve(
   place: Place,
@@ -38,9 +38,9 @@ export async function serve(
   const loaded = await loadConfiguration(place, catalog);
   if (isWorker()) return serveHere(loaded, fixedPorts(loaded.configuration), tellReady);
 
-  using _lock = await lockData(loaded);
+  using _lock = await lockDataDirectory(loaded);
   const off = inboundOff(catalog, loaded.configuration.inbound);
-  if (off.length > 0) console.log(tellOff(off));
+  if (off.length > 0) console.log(disabledNote(off));
   const ports = await choosePorts(loaded.configuration);
   const ready = (where: Addresses): void => {
     try {
@@ -58,7 +58,7 @@ export async function serve(
   const where = addresses(loaded.configuration, ports);
   let unfinished: boolean;
   {
-    // Of its own: later on, a signal is for the workers.
+    // Handled here only during the start; later, `runWorkers` handles signals.
     using signal = stopSignal();
     await using stack = new AsyncDisposableStack();
     const service = await openService(loaded, where, { logToStderr: true }, stack);
@@ -66,8 +66,8 @@ export async function serve(
     if (begun === 'stopped') return 0;
     unfinished = begun === 'unfinished';
   }
-  // What lets workers share a port would let in those of another service too.
-  const host = loaded.configuration.server.host ?? everywhere();
+  // Workers share their ports, and another service could share them too: check that the ports are free.
+  const host = loaded.configuration.server.host ?? anyAddress();
   for (const port of [ports.https, ports.http]) {
     await claim(host, port).catch((error) => {
       throw listening(Object.assign(error, { port }), ports);
@@ -85,10 +85,10 @@ export async function serve(
 }
 
 /**
- * With a store for one process, the data directory is for one `serve`; with its workers, they are one. Commands beside it need no lock.
+ * Locks the data directory, if the store allows only one process, so that only one `serve` uses it. Other commands need no lock.
  * Gateways that share a database may share the directory too.
  */
-async function lockData(loaded: LoadedConfiguration): Promise<Disposable> {
+async function lockDataDirectory(loaded: LoadedConfiguration): Promise<Disposable> {
   const { configuration, dataDirectory } = loaded;
   if (!configuration.store[0]?.plugin.oneProcess) return { [Symbol.dispose]() {} };
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
@@ -105,7 +105,7 @@ interface PortNumbers {
   readonly http: number;
 }
 
-/** With `ready` called once connections are accepted. A worker leaves the first start to the process that started it. */
+/** Serves in this process. Calls `ready` once connections are accepted. The parent of a worker has done the first start. */
 async function serveHere(
   loaded: LoadedConfiguration,
   ports: PortNumbers,
@@ -117,12 +117,12 @@ async function serveHere(
   await using stack = new AsyncDisposableStack();
   const service = await openService(loaded, where, { logToStderr: true }, stack);
   const { gateway, log } = service;
-  const begun = isWorker() ? leftByParent() : await firstStart(service, stopped);
+  const begun = isWorker() ? startOfParent() : await firstStart(service, stopped);
   if (begun === 'stopped') return 0;
   const inbound = await service.openInbound();
 
   let served = await gateway.tlsCredential();
-  const host = configuration.server.host ?? everywhere();
+  const host = configuration.server.host ?? anyAddress();
   const reusePort = isWorker();
   const listener = await openListener({
     mounts: [...createHealth(gateway), ...inbound.flatMap(({ mounts }) => mounts)],
@@ -179,17 +179,17 @@ async function serveHere(
   log.info('stopping', { signal });
   if (signal !== 'unknown master key') return 0;
   throw new Error(
-    'the master key has been rotated at another gateway: copy master.json and the key file from it (or set the new passphrase), ' +
+    'the master key was rotated on another gateway: copy master.json and the key file from it (or set the new passphrase), ' +
       'then start this gateway again',
   );
 }
 
-/** The operator's version of what the system says when a port cannot be had. */
+/** Returns an error that tells the operator why the listener could not open its ports. */
 function listening(error: NodeJS.ErrnoException & { readonly port?: number }, ports: PortNumbers): Error {
   const port = error.port ?? `${ports.https} or ${ports.http}`;
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} is in use by another process`,
-    EACCES: `this account may not listen on port ${port}`,
+    EACCES: `this account is not allowed to listen on port ${port}`,
     EADDRNOTAVAIL: 'server.host is not an address of this machine',
   };
   return new Error(why[error.code ?? ''] ?? error.message, { cause: error });
@@ -229,13 +229,13 @@ function limits({ limits }: ServerConfiguration): Partial<Limits> {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-/** SQLite has one writer; everything else gains by a process for each core. */
+/** Returns the number of worker processes: one for SQLite, which has one writer, otherwise one per CPU. */
 function numberOfWorkers({ server, store }: ServerConfiguration): number {
   return server.workers ?? (store[0]?.plugin.oneProcess ? 1 : availableParallelism());
 }
 
-/** Every address, IPv6 and IPv4 alike; IPv4 alone where the machine has no IPv6. */
-function everywhere(): string {
+/** Returns the wildcard address: for IPv6 and IPv4, or for IPv4 only if the machine has no IPv6. */
+function anyAddress(): string {
   const known = Object.values(networkInterfaces()).flat();
   return known.some((address) => address?.family === 'IPv6') ? '::' : '0.0.0.0';
 }
@@ -245,14 +245,14 @@ const fixedPorts = ({ server }: ServerConfiguration): PortNumbers => ({
   http: server.http_port,
 });
 
-/** The base URL and several workers need a number before anything listens: 0 becomes one that is free now. */
+/** Replaces port 0 by a free port: the base URL and several workers need the number before anything listens. */
 async function choosePorts({ server }: ServerConfiguration): Promise<PortNumbers> {
-  const host = server.host ?? everywhere();
+  const host = server.host ?? anyAddress();
   const https = server.https_port || (await claim(host, 0));
   return { https, http: server.http_port || (await claim(host, 0)) };
 }
 
-/** Has the port for a moment, with nobody else; 0: one that is free. Its number; rejects where it cannot be had. */
+/** Opens the port for a moment and returns its number; 0 stands for any free port. Rejects if the port is not available. */
 async function claim(host: string, port: number): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(port, host, resolve));

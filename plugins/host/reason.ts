@@ -1,6 +1,6 @@
 import { toFault } from '#core/fault.ts';
 
-/** What went wrong, for the operator: other than clients, who are told no causes, and of a defect nothing at all. */
+/** Returns the error message for the operator. Unlike clients, the operator also sees causes and the details of defects. */
 export function reason(error: unknown): string {
   const { code, detail, cause } = toFault(error);
   const why = cause instanceof Error ? cause.message : '';

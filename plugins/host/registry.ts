@@ -17,8 +17,8 @@ class OpenError extends Error {
 }
 
 /**
- * Opens the plugins of one slot in their order. `stack` closes them, in reverse; when one fails, the
- * caller disposes of it, and those that were opened are closed. Throws an OpenError.
+ * Opens the plugins of one slot in their order. `stack` closes them in reverse order; the caller disposes of it, also if this
+ * function throws. Throws an OpenError.
  */
 export async function openSlot<S extends Slot>(
   slot: S,
@@ -28,7 +28,7 @@ export async function openSlot<S extends Slot>(
 ): Promise<Map<string, Ports[S]>> {
   const opened = new Map<string, Ports[S]>();
   for (const { name, plugin, config } of chosen) {
-    const path = slots[slot].most === 1 ? slot : `${slot}.${name}`;
+    const path = slots[slot].max === 1 ? slot : `${slot}.${name}`;
     const { log } = surroundings;
     try {
       const port = await plugin.open(config, { ...surroundings, name } as Parameters<typeof plugin.open>[1]);
@@ -50,8 +50,8 @@ export async function openSlot<S extends Slot>(
 }
 
 /**
- * What a module from outside imports as `postern`, wherever it lies and with nothing installed beside it: the very modules that
- * run here, whichever clone its own tests are linked to.
+ * Makes `import … from 'postern'` work in external plugins, wherever they are and without anything installed: they get the modules
+ * of this process, whatever clone their own tests are linked to.
  */
 async function offerContract(): Promise<void> {
   const postern = await import('../kit/postern.ts');
@@ -64,8 +64,8 @@ async function offerContract(): Promise<void> {
 }
 
 /**
- * Loads a plugin from outside: its default export, or the export `plugin`. `specifier` is a path or the name of a package,
- * relative to `directory`. Throws an Error that says what is wrong with it.
+ * Loads an external plugin: the default export, or the export `plugin`, of a module. `specifier` is a path or the name of a
+ * package, relative to `directory`. Throws an Error with a message for the operator.
  */
 export async function loadPlugin(specifier: string, directory: string): Promise<Plugin> {
   await offerContract();

@@ -15,21 +15,21 @@ import { backedUpFiles, masterKeyOptions, openLog } from './service.ts';
 
 export interface Restored {
   readonly summary: BackupSummary;
-  /** An earlier restore of this backup had come this far: nothing was written. */
+  /** An interrupted restore of this backup had already written everything, so nothing was written now. */
   readonly again: boolean;
-  /** Where the backup's configuration was put; it is not in use there. Undefined where it has none. */
+  /** Where the configuration of the backup was written; it is not active. Undefined if it was not written. */
   readonly configuration: string | undefined;
 }
 
-/** How much of the backup has been read, in octets; it is read twice. */
+/** Receives the number of octets read so far. The backup is read twice. */
 export type RestoreProgress = (phase: 'checking' | 'restoring', octets: number) => void;
 
-const later = 'postern.toml.restored';
+const restoredName = 'postern.toml.restored';
 
 /**
- * Fills an empty data directory and an empty store with a backup. All of it has been read and found whole before anything is
- * written; keys and master key are there before the store's one transaction is committed, and go again when it is not. What is
- * left to do then is `Backups.settle`. Faults: conflict (not empty), and those of reading a backup.
+ * Fills an empty data directory and an empty store with a backup. The whole backup is verified before anything is written. Keys and
+ * master key are written before the single transaction of the store is committed, and removed again if it fails. Afterwards
+ * the caller calls `Backups.settle`. Throws Fault `conflict` if something is not empty, and the Faults of reading a backup.
  */
 export async function restoreBackup(
   loaded: LoadedConfiguration,
@@ -69,7 +69,7 @@ export async function restoreBackup(
       items: work.items(file, passphrase, (octets) => progress('restoring', octets)),
     });
   } catch (error) {
-    // The same backup, restored as far as here: what is missing is to settle it, which fails where it is not so.
+    // Probably an interrupted restore of the same backup, which only needs `settle`. If it is not, `settle` fails.
     const again = error instanceof Fault && error.code === 'conflict' && masterRecord !== undefined;
     if (again && !work.begun) return { summary, again, configuration: undefined };
     await work.undo();
@@ -78,14 +78,14 @@ export async function restoreBackup(
   return { summary, again: false, configuration: work.configuration };
 }
 
-/** What a restore writes outside of the store, and takes away again when the store refuses the rest. */
+/** Writes the parts of a backup outside of the store, and removes them again if the store fails. */
 class Restoration {
   configuration: string | undefined;
   begun = false;
   readonly #loaded: LoadedConfiguration;
   readonly #files: Readonly<Record<string, string>>;
   readonly #summary: BackupSummary;
-  /** No other restore has begun here. */
+  /** The data directory was empty: no earlier restore had begun. */
   readonly #fresh: boolean;
   readonly #log: Log;
   readonly #stack: AsyncDisposableStack;
@@ -107,7 +107,7 @@ class Restoration {
     this.#stack = stack;
   }
 
-  /** Of the store. On the way, as they come before it, files and keys are written. */
+  /** Yields the items for the store. Writes files and keys, which precede them in the backup. */
   async *items(
     file: string,
     passphrase: string,
@@ -128,7 +128,7 @@ class Restoration {
     }
   }
 
-  /** Files, then the key stores that can read with them. */
+  /** Writes the files and opens the key stores, which need them. */
   async #writeFiles(): Promise<ReadonlyMap<string, KeyStore>> {
     const { configuration, dataDirectory, file } = this.#loaded;
     for (const [name, path] of Object.entries(this.#files)) {
@@ -136,7 +136,7 @@ class Restoration {
     }
     const theirs = this.#summary.files.get('postern.toml');
     if (theirs !== undefined && (file === undefined || (await contentsOf(file)) !== theirs)) {
-      this.configuration = join(dataDirectory, later);
+      this.configuration = join(dataDirectory, restoredName);
       await this.#write(this.configuration, theirs);
     }
     const masterKey = await openMasterKey(masterKeyOptions(this.#loaded));
@@ -180,7 +180,7 @@ class Restoration {
     this.#undo.push(() => keys.remove(id));
   }
 
-  /** What was there before stays. */
+  /** Removes what this restore has written. */
   async undo(): Promise<void> {
     for (const step of this.#undo.toReversed()) await step().catch(() => undefined);
   }
@@ -198,7 +198,7 @@ async function contentsOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** What is said to the operator goes through the store's transaction unchanged. */
+/** Turns any error into a Fault, so that the transaction of the store passes the message to the operator unchanged. */
 const asFault = (error: unknown): Fault =>
   error instanceof Fault
     ? error

@@ -8,11 +8,11 @@ import type { LoadedConfiguration } from './config-file.ts';
 import { masterKeyOptions } from './service.ts';
 
 export interface RotationOptions {
-  /** Makes the new key and does no more. */
+  /** Only generates the new key. */
   readonly prepare: boolean;
-  /** Does nothing unless a rotation has been prepared or was cut off. */
+  /** Does nothing unless a rotation was prepared or interrupted. */
   readonly resume: boolean;
-  /** Seals everything with the new key: how many secrets that was. */
+  /** Encrypts everything with the new key. Returns the number of secrets. */
   reseal(): Promise<number>;
 }
 
@@ -22,7 +22,7 @@ export interface Rotation {
   readonly source: 'file' | 'passphrase';
 }
 
-/** Replaces the master key. May be called again after it was cut off at any point. Errors have a message for the operator. */
+/** Replaces the master key. Can be repeated after an interruption at any point. Throws Errors with a message for the operator. */
 export async function rotateMasterKey(
   loaded: LoadedConfiguration,
   { prepare, resume, reseal }: RotationOptions,
@@ -30,7 +30,7 @@ export async function rotateMasterKey(
   const options = masterKeyOptions(loaded);
   const source = options.passphrase === undefined ? 'file' : 'passphrase';
   if (resume && !(await isRotating(options))) return { state: 'none', secrets: 0, source };
-  using _lock = prepare ? undefined : alone(loaded);
+  using _lock = prepare ? undefined : lockOut(loaded);
   await prepareRotation(options);
   if (prepare) return { state: 'prepared', secrets: 0, source };
   const secrets = await reseal();
@@ -38,8 +38,8 @@ export async function rotateMasterKey(
   return { state: 'rotated', secrets, source };
 }
 
-/** A gateway with a store of its own must not run meanwhile. */
-function alone({ configuration, dataDirectory }: LoadedConfiguration): Disposable | undefined {
+/** Locks the data directory, if the store allows only one process, so that no gateway runs during the rotation. */
+function lockOut({ configuration, dataDirectory }: LoadedConfiguration): Disposable | undefined {
   if (!configuration.store[0]?.plugin.oneProcess) return undefined;
   const lock = lockDirectory(dataDirectory);
   if (lock) return lock;

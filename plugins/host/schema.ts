@@ -2,16 +2,16 @@ import { isAbsolute, resolve } from 'node:path';
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 
-/** What is wrong with a configuration: all of it, each with its path. Values are never said, they may be secrets. */
+/** Collects the problems of a configuration with their paths. They never contain values, which may be secrets. */
 export class Problems {
   readonly #found = new Map<string, string>();
 
-  /** The first for each path counts: what follows from it need not be said. */
+  /** Adds a problem. Only the first one for each path is kept, since others usually result from it. */
   add(path: string, what: string): void {
     if (!this.has(path)) this.#found.set(path, what);
   }
 
-  /** Of the path itself or of what it is in. */
+  /** Whether there is a problem with this path or with a table that contains it. */
   has(path: string): boolean {
     return [...this.#found.keys()].some((known) => path === known || path.startsWith(`${known}.`));
   }
@@ -21,12 +21,12 @@ export class Problems {
   }
 }
 
-/** Where a configuration's values come from when they do not stand in it. */
+/** Where references in the configuration are resolved. */
 export interface Source {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What relative paths are relative to. */
+  /** The directory that relative paths are relative to. */
   readonly directory: string;
-  /** The text of a file that holds a secret. Throws an Error that says why it cannot be had, without its content. */
+  /** Reads a file that holds a secret. Throws an Error whose message does not contain the secret. */
   readonly readSecret: (path: string) => string;
 }
 
@@ -36,8 +36,8 @@ export const isTable = (value: unknown): value is Table =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /**
- * A table of the configuration as its schema wants it: `${NAME}` replaced by the environment (`$${` is a plain `${`),
- * `{ file = "…" }` by the content of a file wherever text is wanted, paths made absolute, defaults filled in.
+ * Reads a table of the configuration by its schema: replaces `${NAME}` by an environment variable (`$${` is a literal `${`) and, in
+ * place of text, `{ file = "…" }` by the content of the file, makes paths absolute and fills in defaults.
  */
 export function readTable(
   table: unknown,
@@ -49,7 +49,7 @@ export function readTable(
   const value = Value.Default(schema, readValue(table, schema, path, source, problems));
   for (const error of Value.Errors(schema, value)) {
     const at = [path, ...error.path.split('/').slice(1)].filter(Boolean).join('.');
-    problems.add(at, error.value === undefined ? 'is missing' : `must be ${wanted(error.schema)}`);
+    problems.add(at, error.value === undefined ? 'is missing' : `must be ${expected(error.schema)}`);
   }
   return isTable(value) ? value : {};
 }
@@ -66,7 +66,7 @@ function readValue(
   if (typeof value === 'string') {
     const text = substitute(value, path, source, problems);
     if (schema.pathname === true && text !== '') return absolute(text, source);
-    // An environment variable is text, whatever it stands for.
+    // An environment variable is always text, also where the schema requires a number.
     return text !== value && !isText(schema) ? Value.Convert(schema, text) : text;
   }
   if (Array.isArray(value)) {
@@ -119,17 +119,17 @@ function substitute(text: string, path: string, { environment }: Source, problem
 const isText = (schema: TSchema): boolean =>
   schema.type === 'string' || (Array.isArray(schema.anyOf) && schema.anyOf.some(isText));
 
-/** What a schema asks for, in words. */
-function wanted(schema: TSchema): string {
-  const { minimum: least, maximum: most } = schema;
-  const range = least !== undefined && most !== undefined ? ` from ${least} to ${most}` : '';
+/** Describes the values that a schema allows. */
+function expected(schema: TSchema): string {
+  const { minimum: min, maximum: max } = schema;
+  const range = min !== undefined && max !== undefined ? ` from ${min} to ${max}` : '';
   if (typeof schema.title === 'string') return schema.title;
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.map(wanted).join(' or ');
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.map(expected).join(' or ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   switch (schema.type) {
     case 'string':
       if (schema.pattern !== undefined) return `text that matches ${schema.pattern}`;
-      return schema.minLength > 0 ? 'text, and not empty' : 'text';
+      return schema.minLength > 0 ? 'non-empty text' : 'text';
     case 'integer':
       return `a whole number${range}`;
     case 'number':
@@ -141,11 +141,11 @@ function wanted(schema: TSchema): string {
     case 'object':
       return 'a table';
     default:
-      return 'something else';
+      return 'another value';
   }
 }
 
-/** ` (did you mean "…"?)` where a known key is close to this one. */
+/** Returns ` (did you mean "…"?)` if a known key is similar to `key`, else ''. */
 export function suggestion(key: string, known: readonly string[]): string {
   const close = known
     .map((candidate) => ({ candidate, distance: distance(key.slice(0, 50), candidate) }))
@@ -154,7 +154,7 @@ export function suggestion(key: string, known: readonly string[]): string {
   return close ? ` (did you mean "${close.candidate}"?)` : '';
 }
 
-/** Levenshtein's distance. */
+/** Returns the Levenshtein distance of two texts. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, n) => n);
   for (let i = 1; i <= a.length; i++) {

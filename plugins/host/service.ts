@@ -23,24 +23,24 @@ import type { ServerConfiguration } from './config.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import { openSlot } from './registry.ts';
 
-/** How the service is reached: `https://host:port` and `http://host:port`, without a trailing slash. */
+/** The URLs of the service: `https://host:port` and `http://host:port`, without a trailing slash. */
 export interface Addresses {
   readonly baseUrl: string;
   readonly publicUrl: string;
 }
 
-/** Everything behind the listener, open. */
+/** The opened parts of the service behind the listener. */
 export interface Service extends Addresses {
   readonly store: Store;
   readonly gateway: Gateway;
   readonly log: Log;
   /** See `knowsMasterKey`. */
   knowsMasterKey(): Promise<boolean>;
-  /** Opens the inbound plugins too. Throws an OpenError. */
+  /** Opens the inbound plugins. Throws an OpenError. */
   openInbound(): Promise<readonly Inbound[]>;
 }
 
-/** As configured, or else on this machine, at these ports. */
+/** Returns the configured URLs, or by default those of localhost with these ports. */
 export function addresses(
   { server }: ServerConfiguration,
   ports: { readonly https: number; readonly http: number },
@@ -57,7 +57,7 @@ export interface ServiceOptions {
   readonly sealWithNew?: boolean;
 }
 
-/** Where the configuration says that the master key is. */
+/** Returns where the configuration puts the master key. */
 export function masterKeyOptions({ configuration, dataDirectory }: LoadedConfiguration): MasterKeyOptions {
   const { key_file: file, passphrase, new_passphrase: newPassphrase } = configuration.secrets;
   return {
@@ -68,11 +68,11 @@ export function masterKeyOptions({ configuration, dataDirectory }: LoadedConfigu
   };
 }
 
-const lastAddresses = 'addresses.json';
+const addressesFile = 'addresses.json';
 
-/** For commands beside the server: it may have been given ports that they are not told of. */
+/** Stores the URLs for other commands, which do not know the port options of the running server. */
 export function rememberAddresses(dataDirectory: string, addresses: Addresses): void {
-  const path = join(dataDirectory, lastAddresses);
+  const path = join(dataDirectory, addressesFile);
   // Gateways that share the directory may start at the same moment.
   const draft = `${path}.${process.pid}.new`;
   try {
@@ -84,14 +84,15 @@ export function rememberAddresses(dataDirectory: string, addresses: Addresses): 
   }
 }
 
+/** Returns the URLs of the last start, or those of the configuration. */
 export function rememberedAddresses({ configuration, dataDirectory }: LoadedConfiguration): Addresses {
-  const path = join(dataDirectory, lastAddresses);
+  const path = join(dataDirectory, addressesFile);
   if (!existsSync(path)) {
     const { https_port: https, http_port: http } = configuration.server;
     return addresses(configuration, { https, http });
   }
   const remembered = parseAddresses(readFileSync(path, 'utf8'));
-  if (!remembered) throw new Error(`${path} is damaged: delete it, the next start writes a new one`);
+  if (!remembered) throw new Error(`${path} is damaged: delete it, and the next start writes a new one`);
   return remembered;
 }
 
@@ -104,8 +105,8 @@ function parseAddresses(text: string): Addresses | undefined {
 }
 
 /**
- * Opens what the configuration names, in the order of the slots, and the gateway over it. `stack` closes it, in reverse; the
- * caller disposes of it, also when this fails. Throws an OpenError, or an Error with a message for the operator.
+ * Opens the configured plugins, slot by slot, and creates the gateway. `stack` closes everything in reverse order; the caller
+ * disposes of it, also if this function throws. Throws an OpenError, or an Error with a message for the operator.
  */
 export async function openService(
   loaded: LoadedConfiguration,
@@ -170,11 +171,11 @@ export async function openService(
   };
 }
 
-/** A key store from outside is not believed when it says that it signs in this process. */
+/** Returns the names of built-in key stores. Only these are trusted to say that they sign in this process. */
 const ownKeyStores = ({ keys }: ServerConfiguration): ReadonlySet<string> =>
   new Set(keys.filter(({ builtIn }) => builtIn).map(({ name }) => name));
 
-/** RFC 6960 §A.1: over plain HTTP, as whoever asks cannot be made to check another certificate first. */
+/** Returns the URL of the OCSP responder. It needs plain HTTP: a client of HTTPS would have to check another certificate first. */
 function ocspUrl({ inbound }: ServerConfiguration, publicUrl: string): { ocspUrl?: string } {
   if (!publicUrl.startsWith('http://')) return {};
   for (const { plugin, config } of inbound) {
@@ -183,7 +184,7 @@ function ocspUrl({ inbound }: ServerConfiguration, publicUrl: string): { ocspUrl
   return {};
 }
 
-/** The log in the data directory, which is made if it is missing; `stack` closes it. */
+/** Opens the log, by default in the data directory, which is created if it is missing. `stack` closes the log. */
 export async function openLog(
   { configuration, dataDirectory }: LoadedConfiguration,
   options: { readonly logToStderr: boolean },
@@ -205,7 +206,7 @@ export async function openLog(
 const logDirectory = ({ log }: Pick<ServerConfiguration, 'log'>, dataDirectory: string): string =>
   log.directory ?? join(dataDirectory, 'logs');
 
-/** Name in a backup → where it is here. */
+/** Returns the path of each file in a backup by its name there. */
 export function backedUpFiles(loaded: LoadedConfiguration) {
   const { configuration, dataDirectory, file } = loaded;
   const { key_file: keyFile, passphrase } = configuration.secrets;
@@ -217,7 +218,7 @@ export function backedUpFiles(loaded: LoadedConfiguration) {
   };
 }
 
-/** There while the master key is being rotated: some secrets are under the new one already. */
+/** Returns the files that exist while the master key is rotated, when the new key encrypts some of the secrets. */
 function rotationFiles(loaded: LoadedConfiguration) {
   const options = masterKeyOptions(loaded);
   const key = options.passphrase === undefined && { 'master.key.new': nextOf(keyFileOf(options)) };
@@ -231,7 +232,7 @@ function backupOptions({ backup }: ServerConfiguration) {
   return { passphrase, keep, sftp: { key, hostKey, ...(keyPassphrase !== undefined && { keyPassphrase }) } };
 }
 
-/** What people and devices may call this machine. */
+/** Returns the DNS names and IP addresses by which clients may reach this machine. */
 function serverNames({ server }: ServerConfiguration, ...urls: readonly string[]): readonly string[] {
   if (server.names) return server.names;
   const reached = urls.map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ''));

@@ -11,7 +11,7 @@ const unfinishedMark = 'unfinished';
 /** Whether the process that started this worker could not finish the start of the service. */
 export const isUnfinished = (): boolean => process.env[marker] === unfinishedMark;
 
-/** A worker says that it accepts connections. */
+/** Tells the parent process that this worker accepts connections. */
 export const tellReady = (): void => {
   process.send?.('ready');
 };
@@ -19,25 +19,25 @@ export const tellReady = (): void => {
 interface WorkerOptions {
   readonly log: Log;
   readonly count: number;
-  /** The arguments of `serve`, as this process would understand them. */
+  /** The arguments for each worker: `serve` with its options. */
   readonly command: readonly string[];
   /** Called once, when every worker accepts connections. */
   readonly ready: () => void;
-  /** Milliseconds that workers have to end once told to. */
+  /** Milliseconds after SIGTERM within which workers must end. */
   readonly patience: number;
-  /** The start of the service is left to the workers to finish. */
+  /** The workers must complete the start of the service. */
   readonly unfinished: boolean;
 }
 
-/** Of the pause before a worker that died is started again, in milliseconds; it doubles. */
+/** The pause in milliseconds before a worker that exited is restarted. It doubles with each failure. */
 const firstPause = 100;
 const longestPause = 30_000;
-/** A worker that lived this long starts the count anew. */
+/** A worker that lived this many milliseconds resets the count of failures. */
 const settled = 60_000;
 
 /**
- * Starts workers that listen on the same ports, starts again what dies, and ends them all on SIGTERM or SIGINT. Answers the
- * exit status: 0 when it was told to stop, that of the worker when one cannot even start.
+ * Starts workers that listen on the same ports, restarts any that exit, and ends them on SIGTERM or SIGINT. Returns the exit
+ * status: 0 after a signal, or that of a worker that cannot start.
  */
 export async function runWorkers(options: WorkerOptions): Promise<number> {
   const { log, count, command, ready, patience, unfinished } = options;
@@ -61,7 +61,7 @@ export async function runWorkers(options: WorkerOptions): Promise<number> {
     void worker.exited.then(async (status) => {
       running.delete(worker);
       if (stopping) return;
-      // Before everything has been up once, a worker that fails is a start that fails.
+      // Until all workers have been ready once, a worker that exits means that the start has failed.
       if (!isReady && waitingFor > 0) return end.resolve(status || 1);
       const next = performance.now() - startedAt > settled ? 1 : failures + 1;
       log.warn('a worker exited and is being restarted', {

@@ -7,16 +7,16 @@ import type { Clock, Entropy, Log, Vault } from '#core/ports/platform.ts';
 import type { Snapshot } from '#core/ports/snapshot.ts';
 import type { Store } from '#core/ports/store.ts';
 
-/** Raised when a plugin written for the contract before would not work with this one. */
+/** Increased when plugins written for the previous contract would no longer work. */
 export const contractVersion = 4;
 
-/** What an inbound plugin adds to the service. */
+/** The part of the service that an inbound plugin adds. */
 export interface Inbound {
   readonly mounts: readonly Mount[];
   close?(): Promise<void>;
 }
 
-/** Slot → the port that its plugins open. */
+/** The port that the plugins of each slot open. */
 export interface Ports {
   readonly store: Store;
   readonly keys: KeyStore;
@@ -26,30 +26,30 @@ export interface Ports {
 
 export type Slot = keyof Ports;
 
-/** How many plugins a slot takes. They open in this order and close in reverse. */
+/** The number of plugins that each slot needs and allows. Slots open in this order and close in reverse. */
 export const slots = {
-  store: { least: 1, most: 1 },
-  keys: { least: 1, most: Number.POSITIVE_INFINITY },
-  issuers: { least: 0, most: Number.POSITIVE_INFINITY },
-  inbound: { least: 1, most: Number.POSITIVE_INFINITY },
-} as const satisfies Record<Slot, { least: number; most: number }>;
+  store: { min: 1, max: 1 },
+  keys: { min: 1, max: Number.POSITIVE_INFINITY },
+  issuers: { min: 0, max: Number.POSITIVE_INFINITY },
+  inbound: { min: 1, max: Number.POSITIVE_INFINITY },
+} as const satisfies Record<Slot, { min: number; max: number }>;
 
-/** What every plugin is given. */
+/** What every plugin receives when it opens. */
 export interface Surroundings {
-  /** Its name in the configuration: `hsm` of `[keys.hsm]`. */
+  /** The name of the plugin in the configuration: `hsm` of `[keys.hsm]`. */
   readonly name: string;
-  /** The data directory, absolute. Relative paths in the configuration are relative to the configuration file. */
+  /** The absolute path of the data directory. Paths in the configuration are relative to the configuration file instead. */
   readonly dataDirectory: string;
   readonly log: Log;
   readonly clock: Clock;
   readonly entropy: Entropy;
-  /** For what the plugin keeps at rest itself. Key stores have one under a key of their own. */
+  /** Encrypts what the plugin itself stores. The vault of key stores has a key of its own. */
   readonly vault: Vault;
-  /** Of issuers: the key stores by their names in the configuration, opened before. */
+  /** For issuers: the opened key stores by their names in the configuration. */
   readonly keyStores?: ReadonlyMap<string, KeyStore>;
 }
 
-/** What an inbound plugin is given on top: the use cases, and how the service is reached. */
+/** What an inbound plugin receives in addition: the use cases and the URL of the service. */
 export interface InboundSurroundings extends Surroundings {
   readonly gateway: Gateway;
   /** `https://host:port`, without a trailing slash. */
@@ -63,20 +63,20 @@ export interface Plugin<S extends Slot = Slot, C extends TObject = TObject> {
   /** One sentence for `postern plugin list`. */
   readonly summary: string;
   /**
-   * The members of its table in the configuration, `plugin` and `module` aside. Unknown ones are refused. Text marked
-   * `pathname: true` arrives as an absolute path; `title` says in errors what is wanted ("a URL like …").
+   * The schema of its table in the configuration, without `plugin` and `module`. Unknown keys are rejected. Text with
+   * `pathname: true` is passed as an absolute path. Error messages use `title` to describe the expected value ("a URL like …").
    */
   readonly config: C;
   /**
-   * Of an inbound plugin that answers OCSP (RFC 6960) for every CA: at which path, below the public URL. Profiles whose
-   * authorityInfoAccess names the service name it in certificates.
+   * For an inbound plugin that is an OCSP responder (RFC 6960) of all CAs: returns its path below the public URL. Certificates of
+   * profiles with an authorityInfoAccess extension contain that URL.
    */
   ocspPath?(config: Static<C>): string;
-  /** Of a store: several serving processes on one machine only get in each other's way. */
+  /** For a store: only one process on a machine may serve requests with it. */
   readonly oneProcess?: boolean;
   /**
-   * Of a store: fills an empty one with a snapshot, all of it or nothing, and leaves the setting `unsettledRestore` behind. Faults:
-   * conflict when it is not empty, unsupported for a snapshot of a later version. Absent where it cannot be restored.
+   * For a store: fills an empty store with a snapshot, completely or not at all, and sets `unsettledRestore`. Throws Fault `conflict`
+   * if the store is not empty, `unsupported` for a snapshot of a later version. Absent if the store cannot be restored.
    */
   restore?(config: Static<C>, surroundings: Omit<Surroundings, 'vault'>, snapshot: Snapshot): Promise<void>;
   open(
@@ -85,7 +85,7 @@ export interface Plugin<S extends Slot = Slot, C extends TObject = TObject> {
   ): Promise<Ports[S]>;
 }
 
-/** A plugin is data. Returning the wrong port for the slot does not compile. */
+/** Defines a plugin. The compiler checks that `open` returns the port of the slot. */
 export function definePlugin<S extends Slot, C extends TObject>(
   plugin: Omit<Plugin<S, C>, 'contract'>,
 ): Plugin<S, C> {

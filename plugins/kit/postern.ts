@@ -1,6 +1,6 @@
 /**
- * What a plugin from outside imports as `postern`: the contract, the ports, and what they speak of. What is exported here stays for
- * as long as `contractVersion` does.
+ * The module `postern` for external plugins: the contract, the ports and their types. Exports are not removed or changed
+ * while `contractVersion` stays the same.
  */
 import { Type } from '@sinclair/typebox';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
@@ -33,21 +33,21 @@ export type { RevocationReason } from '#core/x509/crl.ts';
 export type { Extension } from '#core/x509/extension.ts';
 export type { Inbound, InboundSurroundings, Plugin, Slot, Surroundings } from './contract.ts';
 export {
-  // What X.509's formats share.
+  // X.509 extensions, which certificates, CRLs and OCSP have in common.
   addExtensions,
   // DER, strict in both directions.
   context,
   contextConstructed,
-  // The contract, failures, and TypeBox's builder of schemas.
+  // The contract, Faults, and the schema builder of TypeBox.
   contractVersion,
   DerBuilder,
   DerReader,
   definePlugin,
   der,
   Fault,
-  // The shipped store, for stores that add to it.
+  // The built-in store, for stores that extend it.
   openSqliteStore,
-  // What the signature algorithms of the key store port are.
+  // The signature algorithms of the key store port.
   pssSaltLength,
   readDer,
   readExtensions,

@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)('gateways that share a PostgreSQL', () => {
 
     // The third has not been told.
     expect(await three.exited()).toBe(1);
-    expect(three.log()).toContain('the master key has been rotated at another gateway');
+    expect(three.log()).toContain('the master key was rotated on another gateway');
 
     await two.stop();
     two.cli('secrets', 'rotate', '--resume');

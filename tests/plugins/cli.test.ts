@@ -249,7 +249,7 @@ describe('beside a running server', () => {
     expect(run(['device', 'add', 'pump 7']).status).toBe(1);
     expect(run(['device', 'add', 'pump 8', '--domain', 'nope'])).toMatchObject({
       status: 1,
-      stderr: 'postern: no domain is called nope\n',
+      stderr: 'postern: there is no domain nope: see postern domain list\n',
     });
   });
 

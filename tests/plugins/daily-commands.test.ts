@@ -117,7 +117,7 @@ inOrder('devices', { timeout: 120_000 }, (step) => {
     expect(run('device', 'list').stdout).toMatch(/^ID {2}NAME .*\n\d+ +pump-1 .*\n/);
     expect(run('device', 'list', '--domain', 'nowhere')).toMatchObject({
       status: 1,
-      stderr: 'postern: no domain is called nowhere\n',
+      stderr: 'postern: there is no domain nowhere: see postern domain list\n',
     });
   });
 
@@ -137,7 +137,7 @@ inOrder('devices', { timeout: 120_000 }, (step) => {
       expect(json('device', 'delete', 'pump-1')).toEqual({ id, common_name: 'pump-1', deleted: true });
       expect(run('device', 'show', 'pump-1')).toMatchObject({
         status: 1,
-        stderr: 'postern: no device is called pump-1\n',
+        stderr: 'postern: there is no device pump-1: see postern device list\n',
       });
       expect((await actions(`device:${id}`)).slice(0, 3)).toEqual([
         ['device.delete', 'system command line'],

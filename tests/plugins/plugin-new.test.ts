@@ -83,7 +83,8 @@ describe('postern plugin new', () => {
     const curl = (path: string) =>
       JSON.parse(shell(server.directory, `curl -sSfk ${server.baseUrl}${path}`).stdout);
     const [issuing, above] = curl('/my-inbound');
-    for (const { ends } of [issuing, above]) expect(Date.parse(ends)).toBeGreaterThan(Date.now());
+    for (const { not_after: notAfter } of [issuing, above])
+      expect(Date.parse(notAfter)).toBeGreaterThan(Date.now());
     const health = curl('/api/health/');
     expect(health.status).toBe('ok');
     expect(Object.keys(health.checks)).toEqual(

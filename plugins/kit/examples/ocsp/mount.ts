@@ -5,14 +5,14 @@ import { refusal } from './response.ts';
 
 export interface MountOptions {
   readonly path: string;
-  /** For how long caches on the way may keep an answer, in seconds. */
+  /** How long caches may keep a response, in seconds. */
   readonly maxAge: number;
   readonly answer: (request: Uint8Array) => Promise<OcspAnswer>;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Fifty requests with SHA-512, and a signature that is not looked at. */
+/** Enough for fifty requests with SHA-512 and a signature, which is ignored. */
 const longestRequest = 16 * 1024;
 
 const text = (status: number, body: string, headers: Record<string, string> = {}): HttpResponse => ({
@@ -21,7 +21,7 @@ const text = (status: number, body: string, headers: Record<string, string> = {}
   body: `${body}\n`,
 });
 
-/** OCSP over HTTP (RFC 6960 §A), cacheable where it was asked by GET (RFC 5019 §5, §6). Public, on both listeners. */
+/** Serves OCSP over HTTP (RFC 6960 §A) on both listeners, without authentication. Responses to GET can be cached (RFC 5019 §5, §6). */
 export const ocspMount = (options: MountOptions): Mount => ({
   prefix: options.path,
   plainHttp: true,
@@ -38,7 +38,7 @@ async function handle(options: MountOptions, request: HttpRequest): Promise<Http
     if (request.path !== options.path && request.path !== `${options.path}/`) return text(404, 'not found');
     const [type = ''] = (headers['content-type'] ?? '').split(';');
     if (type.trim().toLowerCase() !== 'application/ocsp-request') {
-      return text(415, 'the content type is not application/ocsp-request');
+      return text(415, 'Content-Type must be application/ocsp-request');
     }
   }
   try {
@@ -48,7 +48,7 @@ async function handle(options: MountOptions, request: HttpRequest): Promise<Http
       : cacheable(options, answer, headers);
   } catch (error) {
     const { code } = toFault(error);
-    if (code === 'internal') options.log.error('an OCSP request could not be answered', error);
+    if (code === 'internal') options.log.error('an OCSP request could not be processed', error);
     return response(refusal(error), { 'cache-control': 'no-store' });
   }
 }
@@ -59,7 +59,7 @@ const response = (body: Uint8Array, headers: Record<string, string>): HttpRespon
   body,
 });
 
-/** RFC 6960 §A.1: `{url}/{url-encoding of base64 encoding of the DER encoding of the OCSPRequest}`. Faults: malformed. */
+/** Decodes the request in a GET path: the URL-encoded base64 of its DER (RFC 6960 §A.1). Throws Fault `malformed`. */
 function fromPath(prefix: string, path: string): Uint8Array {
   let base64: string;
   try {
@@ -87,7 +87,7 @@ function cacheable(
     expires: new Date(nextUpdate).toUTCString(),
     etag,
   };
-  const had = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (had.includes(etag) || had.includes('*')) return { status: 304, headers: caching, body: '' };
+  const cached = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  if (cached.includes(etag) || cached.includes('*')) return { status: 304, headers: caching, body: '' };
   return response(der, caching);
 }

@@ -2,22 +2,22 @@ import { definePlugin, Type } from 'postern';
 import { ocspMount } from './mount.ts';
 import { createResponder } from './responder.ts';
 
-/** Named in the configuration by `module`: it is in no catalog, and knows of Postern what `postern` exports. */
+/** An OCSP responder as an external plugin: the configuration names it by `module`, and it uses only what `postern` exports. */
 export default definePlugin({
   slot: 'inbound',
   name: 'ocsp',
-  summary: 'Says over OCSP whether certificates are revoked, to everybody.',
+  summary: 'Responds to OCSP requests for all CAs, without authentication.',
   config: Type.Object({
     path: Type.String({
       default: '/ocsp',
       pattern: '^(?:/[A-Za-z0-9._~-]{1,64}){1,8}$',
       title: 'a path like /ocsp',
     }),
-    /** How long an answer holds, from thisUpdate to nextUpdate. */
+    /** The validity of a response, from thisUpdate to nextUpdate. */
     validity_minutes: Type.Integer({ minimum: 1, maximum: 7 * 24 * 60, default: 240 }),
-    /** How long caches on the way may keep one: so much later some learn of a revocation. */
+    /** How long caches may keep a response: clients may learn of a revocation that much later. */
     max_age_seconds: Type.Integer({ minimum: 0, maximum: 86_400, default: 300 }),
-    /** Signed answers that are kept in memory, about 1 kB each. */
+    /** The number of signed responses kept in memory, about 1 kB each. */
     kept_answers: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 10_000 }),
   }),
   ocspPath: ({ path }) => path,

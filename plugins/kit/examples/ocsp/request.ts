@@ -1,10 +1,10 @@
 import { contextConstructed, type DerReader, Fault, readDer, readExtensions, tag } from 'postern';
 
-/** CertID (RFC 6960 §4.1.1): a serial number, and whose. */
+/** CertID (RFC 6960 §4.1.1): a serial number and its issuer. */
 export interface CertificateId {
-  /** As it was sent: the answer repeats it. */
+  /** The CertID as received, which the response repeats. */
   readonly der: Uint8Array;
-  /** As node:crypto calls it; undefined for one that no CA is known by. */
+  /** The name of the hash function in node:crypto; undefined if it is not supported. */
   readonly hash: string | undefined;
   readonly nameHash: Uint8Array;
   readonly keyHash: Uint8Array;
@@ -17,14 +17,14 @@ export interface OcspRequest {
   readonly nonce: Uint8Array | undefined;
 }
 
-/** More in one message are refused: each costs a look into the store. */
+/** The maximum number of requests in a message. Each one costs a query of the store. */
 const mostRequests = 50;
-/** RFC 9654 §2.1. RFC 8954 had 32. */
+/** In octets (RFC 9654 §2.1); RFC 8954 allowed 32. */
 const longestNonce = 128;
 
 /**
- * OCSPRequest, DER (RFC 6960 §4.1.1). Who asks and the signature are of no interest: everybody gets the same answers. Faults:
- * malformed, also for a critical extension that is not known.
+ * Reads an OCSPRequest (DER, RFC 6960 §4.1.1). Requestor and signature are ignored: all clients get the same responses. Throws
+ * Fault `malformed`, also for an unknown critical extension.
  */
 export function readOcspRequest(bytes: Uint8Array): OcspRequest {
   return readDer(bytes, (reader) => {
@@ -57,7 +57,7 @@ function readContent(content: DerReader): OcspRequest {
 
 function readRequest(request: DerReader): CertificateId {
   const der = request.element(tag.sequence);
-  // serviceLocator, the only one there is, asks to pass the request on. We do not have to (§4.4.6).
+  // The only defined extension, serviceLocator, asks to forward the request, which is optional (§4.4.6).
   readExtensionsAt(request, 0);
   request.finish();
   return readDer(der, (reader) => {
@@ -80,14 +80,14 @@ function readExtensionsAt(reader: DerReader, n: number): ReturnType<typeof readE
   const extensions = readExtensions(explicit);
   explicit.finish();
   const unknown = extensions.find(({ oid, critical }) => critical && oid !== nonceExtension);
-  if (unknown) throw new Fault('malformed', `the critical extension ${unknown.oid} is not known`);
+  if (unknown) throw new Fault('malformed', `unknown critical extension ${unknown.oid}`);
   return extensions;
 }
 
 function readNonce(value: Uint8Array): Uint8Array {
   const nonce = readDer(value, (reader) => reader.octetString());
   if (nonce.length === 0 || nonce.length > longestNonce) {
-    throw new Fault('malformed', `a nonce has 1 to ${longestNonce} octets`);
+    throw new Fault('malformed', `a nonce must have 1 to ${longestNonce} octets`);
   }
   return nonce;
 }
@@ -105,7 +105,7 @@ function skipSignature(explicit: DerReader): void {
 export const basicResponse = '1.3.6.1.5.5.7.48.1.1';
 export const nonceExtension = '1.3.6.1.5.5.7.48.1.2';
 
-/** What hashes the issuer in a CertID: SHA-1 is what clients use (RFC 5019 §2.1.1), SHA-256 what they are to use (RFC 9654). */
+/** The hash functions for the issuer in a CertID: most clients use SHA-1 (RFC 5019 §2.1.1), RFC 9654 requires SHA-256. */
 export const hashes: ReadonlyMap<string, string> = new Map([
   ['1.3.14.3.2.26', 'sha1'],
   ['2.16.840.1.101.3.4.2.1', 'sha256'],

@@ -4,28 +4,30 @@ import { type CertificateId, hashes, type OcspRequest, readOcspRequest } from '.
 import { type Period, type Statement, signedResponse } from './response.ts';
 
 export interface ResponderOptions {
-  /** From an answer's thisUpdate to its nextUpdate, in milliseconds. */
+  /** From thisUpdate to nextUpdate, in milliseconds. */
   readonly validity: number;
-  /** How many signed answers are kept. */
+  /** The number of signed responses kept in memory. */
   readonly mostKept: number;
 }
 
 export interface OcspAnswer extends Period {
   /** OCSPResponse, DER. */
   readonly der: Uint8Array;
-  /** It is for whoever asks the same: it has no nonce. */
+  /** True without a nonce: the response can be sent to other clients with the same request. */
   readonly reusable: boolean;
 }
 
 interface Kept {
   readonly answer: OcspAnswer;
   readonly responder: Responder;
-  readonly said: string;
+  /** The status in the response, as JSON. */
+  readonly status: string;
 }
 
 /**
- * Answers OCSP requests (DER). What is signed is kept, as signing costs more than everything else; the status is looked up each time,
- * so what is kept is never older than a revocation. Faults: malformed, notFound (no CA that we speak for), unavailable.
+ * Returns a function that responds to OCSP requests (DER). Signed responses are kept, because signing costs the most. The status is
+ * looked up for each request, so a kept response is never used after a revocation. The function throws Fault `malformed`,
+ * `notFound` (the CA is not one of this service) or `unavailable`.
  */
 export function createResponder(
   { revocationStatuses, now }: Pick<Gateway, 'revocationStatuses' | 'now'>,
@@ -39,7 +41,7 @@ export function createResponder(
     authorities: readonly Authority[],
     id: CertificateId,
   ): Promise<Statement> {
-    // A responder speaks for one CA (RFC 6960 §4.2.2.2): of the others' it knows nothing.
+    // A responder is authorised by one CA (RFC 6960 §4.2.2.2), so certificates of other CAs are unknown to it.
     const own = authorityOf(authorities, id) === ca;
     const status: RevocationStatus = own ? await revocationStatuses.of(ca, id.serial) : { kind: 'unknown' };
     return { id: id.der, status };
@@ -50,7 +52,7 @@ export function createResponder(
     statements: readonly Statement[],
     { nonce }: OcspRequest,
   ): Promise<OcspAnswer> {
-    // GeneralizedTime has whole seconds here (RFC 5280 §4.1.2.5.2).
+    // GeneralizedTime has no fractions of a second (RFC 5280 §4.1.2.5.2).
     const thisUpdate = Math.floor(now() / 1000) * 1000;
     const nextUpdate = Math.min(thisUpdate + validity, responder.notAfter);
     const period = { thisUpdate, nextUpdate };
@@ -62,7 +64,7 @@ export function createResponder(
     const request = readOcspRequest(bytes);
     const authorities = await revocationStatuses.authorities();
     const ca = request.ids.map((id) => authorityOf(authorities, id)).find((id) => id !== undefined);
-    if (ca === undefined) throw new Fault('notFound', 'no CA of ours is asked about');
+    if (ca === undefined) throw new Fault('notFound', 'the request names no CA of this service');
     const responder = await revocationStatuses.responder(ca);
     const statements: Statement[] = [];
     for (const id of request.ids) statements.push(await statement(ca, authorities, id));
@@ -70,22 +72,22 @@ export function createResponder(
     if (!first || more.length > 0 || request.nonce) return sign(responder, statements, request);
 
     const name = Buffer.from(first.id).toString('base64');
-    const said = JSON.stringify(first.status);
+    const status = JSON.stringify(first.status);
     const known = kept.get(name);
-    if (known?.said === said && known.responder === responder && isFresh(known.answer, now())) {
+    if (known?.status === status && known.responder === responder && isFresh(known.answer, now())) {
       return known.answer;
     }
     const answer = await sign(responder, statements, request);
-    // Anybody may ask for any number: only what the CA has issued is kept.
+    // Clients can request any serial number: only responses about issued certificates are kept.
     if (first.status.kind === 'unknown') return answer;
     kept.delete(name);
-    kept.set(name, { answer, responder, said });
+    kept.set(name, { answer, responder, status });
     if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
     return answer;
   };
 }
 
-/** For the first half of its time, so that whoever gets it can use it for the other. */
+/** Whether at least half of the validity is left for the client. */
 const isFresh = ({ thisUpdate, nextUpdate }: Period, now: number): boolean =>
   now >= thisUpdate && now < (thisUpdate + nextUpdate) / 2;
 

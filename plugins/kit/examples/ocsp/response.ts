@@ -14,7 +14,7 @@ import {
 } from 'postern';
 import { basicResponse, nonceExtension } from './request.ts';
 
-/** What is said of one certificate. */
+/** The status of one certificate. */
 export interface Statement {
   /** CertID, DER. */
   readonly id: Uint8Array;
@@ -39,7 +39,7 @@ const responseStatus = {
 const bare = (status: keyof typeof responseStatus): Uint8Array =>
   der((b) => b.sequence((s) => s.integer(responseStatus[status], tag.enumerated)));
 
-/** Unsigned, as they say nothing (§2.3). What is not known here, we may not speak about: `unauthorized`. */
+/** Error responses, which are not signed (§2.3). `unauthorized`: the responder is not authorised for this CA. */
 const refusals = {
   malformed: bare('malformedRequest'),
   badCsr: bare('malformedRequest'),
@@ -56,10 +56,10 @@ const refusals = {
   internal: bare('internalError'),
 } as const satisfies Record<FaultCode, Uint8Array>;
 
-/** OCSPResponse, DER, for whatever was thrown. */
+/** Returns the OCSPResponse (DER) for whatever was thrown. */
 export const refusal = (error: unknown): Uint8Array => refusals[toFault(error).code];
 
-/** OCSPResponse with a signed BasicOCSPResponse, DER (RFC 6960 §4.2.1). Faults: those of the responder. */
+/** Returns an OCSPResponse (DER) with a signed BasicOCSPResponse (RFC 6960 §4.2.1). Throws the Faults of the responder. */
 export async function signedResponse(
   responder: Responder,
   statements: readonly Statement[],
@@ -92,7 +92,7 @@ function responseData(
 ): Uint8Array {
   return der((b) =>
     b.sequence((data) => {
-      // byKey: SHA-1 of the key whatever else hashes (§4.2.1), the shorter name.
+      // byKey is shorter than byName. It is always SHA-1 of the key (§4.2.1).
       const keyHash = createHash('sha1').update(publicKey).digest();
       data.explicit(2, (id) => id.octetString(keyHash)).generalizedTime(period.thisUpdate);
       data.sequence((responses) => {
@@ -124,7 +124,7 @@ function addStatus(single: DerBuilder, status: RevocationStatus): void {
     single.add(contextConstructed(1), (revoked) => {
       revoked.generalizedTime(status.at);
       const { reason } = status;
-      // RFC 5280 §5.3.1: rather no reason than `unspecified`.
+      // RFC 5280 §5.3.1: the reason should be absent instead of `unspecified`.
       if (reason === null || reason === 'unspecified') return;
       revoked.explicit(0, (code) => code.integer(revocationReasonCodes[reason], tag.enumerated));
     });

@@ -10,7 +10,7 @@ inboundContract('my-plugin', async () => {
   return { inbound: await plugin.open(config, surroundings), close: remove };
 });
 
-test('says when the CA certificates end', async () => {
+test('the expiry dates of the CA certificates are in the future', async () => {
   const { remove, ...surroundings } = await testGateway('my-plugin');
   const { mounts } = await plugin.open(config, surroundings);
   const ask = (query: string) =>
@@ -24,8 +24,8 @@ test('says when the CA certificates end', async () => {
     });
   const { status, body } = await ask('');
   expect(status).toBe(200);
-  for (const { ends } of JSON.parse(String(body))) {
-    expect(Date.parse(ends)).toBeGreaterThan(surroundings.clock.now());
+  for (const { not_after: notAfter } of JSON.parse(String(body))) {
+    expect(Date.parse(notAfter)).toBeGreaterThan(surroundings.clock.now());
   }
   expect((await ask('domain=elsewhere')).status).toBe(404);
   await remove();

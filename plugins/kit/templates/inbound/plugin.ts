@@ -15,7 +15,7 @@ const json = (status: number, value: unknown, headers: Record<string, string> = 
   body: `${JSON.stringify(value)}\n`,
 });
 
-/** Says, for monitoring, when the CA certificates of a domain end. */
+/** Serves the expiry dates of the CA certificates of a domain, for monitoring. */
 function mount(path: string, gateway: Gateway): Mount {
   async function handle(request: HttpRequest): Promise<HttpResponse> {
     if (request.method !== 'GET') return json(405, { detail: 'method not allowed' }, { allow: 'GET' });
@@ -27,11 +27,11 @@ function mount(path: string, gateway: Gateway): Mount {
         200,
         chain.map((der) => {
           const { subject, validToDate } = new X509Certificate(der);
-          return { subject, ends: validToDate.toISOString() };
+          return { subject, not_after: validToDate.toISOString() };
         }),
       );
     } catch (error) {
-      // What a use case fails with is a Fault, and this protocol's words for it are chosen here. All else is a defect.
+      // A use case fails with a Fault, which this protocol turns into a response. Anything else is a defect.
       const { code, detail, retryAfter = 5 } = toFault(error);
       if (code === 'notFound') return json(404, { detail });
       if (code === 'unavailable') return json(503, { detail }, { 'retry-after': String(retryAfter) });
@@ -50,7 +50,7 @@ function mount(path: string, gateway: Gateway): Mount {
 export default definePlugin({
   slot: 'inbound',
   name: 'my-plugin',
-  summary: 'Says when the CA certificates end.',
+  summary: 'Serves the expiry dates of the CA certificates.',
   config: Type.Object({
     path: Type.String({
       default: '/my-plugin',

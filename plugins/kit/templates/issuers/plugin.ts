@@ -8,19 +8,20 @@ interface Options {
   readonly timeout: number;
 }
 
-const longestAnswer = 64 * 1024;
+const maxResponseOctets = 64 * 1024;
 
 /**
- * Hands orders to a CA behind a small HTTP interface of one's own:
+ * Forwards orders to a CA with a small HTTP interface:
  *
- *     GET  {url}/chain                 its CA certificates from the issuing one up to the root, PEM
- *     POST {url}/certificates          a PKCS#10 request, DER → 200 and the certificate, DER; or 202, Retry-After and a handle, text
- *     GET  {url}/certificates/{handle} the same answers again
+ *     GET  {url}/chain                 the CA certificates from the issuing CA up to the root (PEM)
+ *     POST {url}/certificates          takes a PKCS#10 request (DER); returns 200 and the certificate (DER), or 202 with
+ *                                      Retry-After and a handle (text)
+ *     GET  {url}/certificates/{handle} returns the same responses as POST
  *
- * Idempotency-Key names the order: the same one has to be answered the same.
+ * Idempotency-Key identifies the order: requests with the same key must get the same certificate.
  */
 class HttpCa implements Issuer {
-  /** Orders carry the device's own PKCS#10 request, as with EST. */
+  /** Orders contain the PKCS#10 request of the device, as with EST. */
   readonly protocol = 'est';
   readonly repeatable = true;
   readonly timeout: number;
@@ -37,18 +38,18 @@ class HttpCa implements Issuer {
     const certificates = blocks.map((pem) =>
       element(Buffer.from(pem.replace(/-----(?:BEGIN CERTIFICATE-----|END)/g, ''), 'base64')),
     );
-    if (certificates.length === 0) throw new Fault('malformed', 'the CA named no CA certificates');
+    if (certificates.length === 0) throw new Fault('malformed', 'the CA sent no CA certificates');
     return certificates;
   }
 
-  /** What administrators see; never the token. */
+  /** Shown to administrators, so it must not contain the token. */
   async describe() {
     return { url: this.#options.url };
   }
 
   check({ prepared }: Order): void {
     if (prepared.request?.kind !== 'pkcs10') {
-      throw new Fault('unsupported', 'this CA takes PKCS#10 requests only');
+      throw new Fault('unsupported', 'this CA accepts only PKCS#10 requests');
     }
   }
 
@@ -72,35 +73,35 @@ class HttpCa implements Issuer {
     return { ok: true };
   }
 
-  /** Never again by itself: that is for the engine, which knows what has been asked. */
+  /** Sends one request. It never retries: the upstream engine does, because it knows which orders are open. */
   async #call(path: string, init: RequestInit, signal?: AbortSignal): Promise<CaResponse> {
     const { url, token, timeout } = this.#options;
-    const patience = AbortSignal.timeout(timeout);
-    let answer: CaResponse;
+    const timedOut = AbortSignal.timeout(timeout);
+    let result: CaResponse;
     try {
       const response = await fetch(url + path, {
         ...init,
         headers: { ...init.headers, authorization: `Bearer ${token}` },
         redirect: 'error',
-        signal: signal ? AbortSignal.any([signal, patience]) : patience,
+        signal: signal ? AbortSignal.any([signal, timedOut]) : timedOut,
       });
       const retryAfter = Number(response.headers.get('retry-after') ?? 60);
-      answer = {
+      result = {
         status: response.status,
         retryAfter: retryAfter >= 0 ? Math.min(retryAfter, 86_400) : 60,
         body: await bounded(response),
       };
     } catch (error) {
       if (error instanceof Fault) throw error;
-      throw new Fault('unavailable', 'the CA does not answer', { cause: error });
+      throw new Fault('unavailable', 'the CA does not respond', { cause: error });
     }
-    const { status, retryAfter } = answer;
-    if (status === 200 || status === 202) return answer;
+    const { status, retryAfter } = result;
+    if (status === 200 || status === 202) return result;
     if (status === 429 || status >= 500) {
-      throw new Fault('unavailable', `the CA answers ${status}`, { retryAfter });
+      throw new Fault('unavailable', `the CA responds with status ${status}`, { retryAfter });
     }
-    // What it has to say about it may name its own secrets: devices are shown the status alone.
-    throw new Fault('forbidden', `the CA refuses: ${status}`);
+    // The text of the response may contain secrets of the CA, so devices see only the status.
+    throw new Fault('forbidden', `the CA rejects the request with status ${status}`);
   }
 }
 
@@ -111,13 +112,13 @@ interface CaResponse {
   readonly body: Buffer;
 }
 
-/** Nothing that a CA answers is trusted, its length neither. */
+/** Reads the body of a response. A response of the CA is untrusted input, so its length is limited. */
 async function bounded(response: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of response.body ?? []) {
     length += part.length;
-    if (length > longestAnswer) throw new Fault('malformed', 'the answer of the CA is too long');
+    if (length > maxResponseOctets) throw new Fault('malformed', 'the response of the CA is too long');
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -126,18 +127,18 @@ async function bounded(response: Response): Promise<Buffer> {
 function read({ status, retryAfter, body }: CaResponse): IssuerAnswer {
   if (status === 200) return { kind: 'issued', certificate: element(body), chain: [] };
   const handle = body.toString().trim();
-  if (!/^[\w.~-]{1,200}$/.test(handle)) throw new Fault('malformed', 'the CA gives no handle');
+  if (!/^[\w.~-]{1,200}$/.test(handle)) throw new Fault('malformed', 'the CA sent no valid handle');
   return { kind: 'pending', handle, retryAfter };
 }
 
-/** One whole element of DER: what is in it, the engine checks against the order. */
+/** Returns `bytes` if they are one DER element. The upstream engine checks the contents against the order. */
 const element = (bytes: Uint8Array): Uint8Array =>
   readDer(new Uint8Array(bytes), (reader) => reader.element(tag.sequence));
 
 export default definePlugin({
   slot: 'issuers',
   name: 'my-plugin',
-  summary: 'Has certificates issued by a CA behind a small HTTP interface.',
+  summary: 'Requests certificates from a CA with a small HTTP interface.',
   config: Type.Object({
     url: Type.String({ pattern: '^https?://[^\\s?#]+$', title: 'a URL like https://ca.example/api' }),
     /** A secret: `{ file = "ca-token" }` or "${CA_TOKEN}" in the configuration. */

@@ -21,12 +21,12 @@ import {
 } from 'postern';
 
 const curves = { 'p-256': 'P-256', 'p-384': 'P-384' } as const;
-type Offered = keyof typeof curves;
-const offered = Object.keys(curves) as readonly Offered[];
+type Supported = keyof typeof curves;
+const supported = Object.keys(curves) as readonly Supported[];
 
-/** Private keys in files of a directory, one each, encrypted under the installation's master key. */
+/** Stores each private key in a file of one directory, encrypted under the master key of the installation. */
 class Keys implements KeyStore {
-  readonly keyTypes = offered;
+  readonly keyTypes = supported;
   readonly inProcess = true;
   readonly #directory: string;
   readonly #vault: Vault;
@@ -37,8 +37,10 @@ class Keys implements KeyStore {
   }
 
   async generate(type: KeyType) {
-    const curve = curves[type as Offered];
-    if (curve === undefined) throw new Fault('badAlgorithm', `keys here are ${offered.join(' or ')}`);
+    const curve = curves[type as Supported];
+    if (curve === undefined) {
+      throw new Fault('badAlgorithm', `this key store supports only ${supported.join(' and ')}`);
+    }
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: curve });
     const id = randomUUID();
     const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
@@ -68,7 +70,7 @@ class Keys implements KeyStore {
       (found) => found.isDirectory(),
       () => false,
     );
-    return there ? { ok: true } : { ok: false, detail: 'the directory is gone' };
+    return there ? { ok: true } : { ok: false, detail: 'the directory does not exist' };
   }
 
   async close() {}
@@ -78,7 +80,7 @@ class Keys implements KeyStore {
   }
 
   async #key(id: string): Promise<KeyObject> {
-    // An id becomes the name of a file: whatever does not look as if it came from here never reaches the disk.
+    // The id becomes a file name, so ids that this store cannot have generated never reach the file system.
     const sealed = isId(id) ? await readFile(this.#path(id)).catch(missing) : undefined;
     if (!sealed) throw new Fault('notFound', 'there is no such key');
     const pkcs8 = Buffer.from(this.#vault.open(sealed, id));
@@ -96,7 +98,7 @@ function missing(error: NodeJS.ErrnoException): undefined {
   throw new Fault('unavailable', 'the key cannot be read', { cause: error });
 }
 
-/** Whole and on the disk when it returns, or not there at all: `generate` promises that. */
+/** Writes a file completely and durably, or not at all, as `generate` must. */
 async function writeDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
   const path = join(directory, name);
   try {
@@ -116,9 +118,9 @@ async function writeDurably(directory: string, name: string, bytes: Uint8Array):
 export default definePlugin({
   slot: 'keys',
   name: 'my-plugin',
-  summary: 'Keeps private keys in files, encrypted.',
+  summary: 'Stores private keys in encrypted files.',
   config: Type.Object({
-    /** Default: a directory in the data directory that is called as the table is. */
+    /** Default: a directory in the data directory with the name of the table. */
     directory: Type.Optional(Type.String({ minLength: 1, pathname: true })),
   }),
   async open({ directory }, { dataDirectory, name, vault }) {

@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { definePlugin, type Log, openSqliteStore, type Store, Type } from 'postern';
 
-/**
- * A store over the shipped one for SQLite, which tells the log of commits that take long. A store for another database implements the
- * same members itself.
- */
-function watched(store: Store, log: Log, slow: number): Store {
+/** Wraps the built-in SQLite store and logs slow commits. A store for another database implements the same members itself. */
+function withSlowCommitsLogged(store: Store, log: Log, slow: number): Store {
   return {
     async commit(writes) {
       const began = performance.now();
@@ -13,7 +10,7 @@ function watched(store: Store, log: Log, slow: number): Store {
         return await store.commit(writes);
       } finally {
         const milliseconds = Math.round(performance.now() - began);
-        if (milliseconds >= slow) log.warn('a commit took long', { milliseconds, writes: writes.length });
+        if (milliseconds >= slow) log.warn('slow commit', { milliseconds, writes: writes.length });
       }
     },
     get: (kind, id) => store.get(kind, id),
@@ -38,7 +35,7 @@ function watched(store: Store, log: Log, slow: number): Store {
 export default definePlugin({
   slot: 'store',
   name: 'my-plugin',
-  summary: 'Keeps everything in SQLite, and says when that takes long.',
+  summary: 'Stores all records in SQLite and logs slow commits.',
   oneProcess: true,
   config: Type.Object({
     /** Default: in the data directory. */
@@ -47,6 +44,6 @@ export default definePlugin({
   }),
   async open({ path, slow_milliseconds: slow }, { dataDirectory, clock, log }) {
     const store = await openSqliteStore({ path: path ?? join(dataDirectory, 'my-plugin.db'), clock });
-    return watched(store, log, slow);
+    return withSlowCommitsLogged(store, log, slow);
   },
 });
