@@ -1,12 +1,12 @@
 import type { Socket } from 'bun';
 
-/** A client certificate with its key, PEM. */
+/** A client certificate with its key (PEM). */
 export interface Credential {
   readonly certificate: string;
   readonly privateKey: string;
 }
 
-/** An HTTP/1.1 client that knows no more than the benchmark needs, so that it costs next to nothing. */
+/** An HTTP/1.1 client with only what the benchmark needs, so that it uses little CPU time. */
 export class Client {
   readonly #socket: Socket;
   #waiting: PromiseWithResolvers<number> | undefined;
@@ -14,10 +14,10 @@ export class Client {
   isOpen = true;
   #status = 0;
   #head = '';
-  /** Octets of the body still to come; undefined before the end of the header. */
+  /** Octets of the body not yet received; undefined before the end of the header. */
   #missing: number | undefined;
 
-  /** Over TLS to this machine, the handshake done. Always a full one. */
+  /** Connects to this machine over TLS, always with a full handshake. */
   static async open(port: number, credential?: Credential): Promise<Client> {
     const ready = Promise.withResolvers<void>();
     let client: Client | undefined;
@@ -47,7 +47,7 @@ export class Client {
     this.#socket = socket;
   }
 
-  /** Sends a request, one octet a character; the status of the response once all of it is there. */
+  /** Sends a request, one octet per character. Returns the status once the response is complete. */
   exchange(request: string): Promise<number> {
     this.#waiting = Promise.withResolvers<number>();
     this.#socket.write(Buffer.from(request, 'latin1'));
@@ -80,7 +80,7 @@ export class Client {
     this.#closed.resolve();
   }
 
-  /** Resolves when the server has closed its end too. */
+  /** Closes the connection. Resolves when the server has closed it too. */
   close(): Promise<void> {
     this.#waiting = undefined;
     this.#socket.end();

@@ -1,7 +1,7 @@
 /**
- * Issues CRLs of more and more entries from a store that also holds good certificates, and prints what each took as a line of
- * JSON. Arguments: `sqlite` or `postgres`, how many good certificates there are, and how many entries the longest CRL has. A
- * process of its own: its peak of memory is the CRL's.
+ * Issues CRLs with an increasing number of entries from a store that also holds good certificates, and prints the figures of each
+ * as a line of JSON. Arguments: `sqlite` or `postgres`, the number of good certificates, and the number of entries in the
+ * longest CRL. It is a process of its own, so that its peak memory is that of the CRLs.
  */
 import { Database } from 'bun:sqlite';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,9 +32,9 @@ export interface CrlFigures {
   /** Good certificates in the store. */
   readonly good: number;
   readonly entries: number;
-  /** Octets of the CRL. */
+  /** The size of the CRL in octets. */
   readonly size: number;
-  /** Milliseconds to issue it, to read it at another gateway, and to download it as PEM. */
+  /** Milliseconds to issue the CRL, to read it on another gateway, and to download it as PEM. */
   readonly time: number;
   readonly reading: number;
   readonly download: number;
@@ -42,22 +42,22 @@ export interface CrlFigures {
   readonly stall: number;
   readonly readingStall: number;
   readonly downloadStall: number;
-  /** The most processor time between two turns of the event loop while the CRL was issued, in milliseconds: on a busy machine less than `stall`. */
+  /** The longest CPU time of one turn of the event loop during issuance, in milliseconds. On a busy machine, `stall` is longer. */
   readonly busy: number;
-  /** The longest enrolment while the CRL was issued, in milliseconds, and how many there were. */
+  /** The longest enrolment during issuance, in milliseconds, and the number of enrolments. */
   readonly enrolment: number;
   readonly enrolments: number;
-  /** MiB: resident before, and at most. */
+  /** Resident memory in MiB: before the CRL, and its peak. */
   readonly before: number;
   readonly peak: number;
-  /** What `openssl crl` says of it. */
+  /** The output of `openssl crl -verify`. */
   readonly verified: string;
 }
 
-/** A database that is filled past the store. */
+/** A database that is filled directly, not through the store. */
 interface Filled extends AsyncDisposable {
   open(clock: TestClock): Promise<Store>;
-  /** Copies of the first certificate of a status under serial numbers of their own, which begin with `prefix`. */
+  /** Copies the first certificate with this status `count` times. The serial numbers of the copies begin with `prefix`. */
   copy(status: 'good' | 'revoked', prefix: string, count: number): Promise<void>;
 }
 
@@ -182,7 +182,7 @@ async function filledPostgres(): Promise<Filled> {
   };
 }
 
-/** Takes what a path of the Management API answers, piece by piece, and keeps none of it. */
+/** Downloads a path of the Management API piece by piece, without keeping the contents. */
 async function signedIn({ gateway, log, clock }: Installation) {
   const [mount] = createManagement(gateway, log, clock, 'https://pki.example:8443');
   const ask = (method: string, path: string, headers: Record<string, string>, body = '') =>
@@ -205,7 +205,7 @@ async function signedIn({ gateway, log, clock }: Installation) {
   };
 }
 
-/** One enrolment after the other, until the end. */
+/** Enrols devices, one after the other, until stopped. */
 function enrolments(enrol: () => Promise<unknown>) {
   let longest = 0;
   let count = 0;
@@ -227,7 +227,7 @@ function enrolments(enrol: () => Promise<unknown>) {
   };
 }
 
-/** What `work` gives, how long it took, and the longest time that other work had to wait meanwhile. */
+/** Returns the result of `work`, its duration, and the longest time that other work had to wait meanwhile. */
 async function watched<T>(work: () => Promise<T>) {
   const stalls = watchStalls();
   const started = performance.now();
@@ -236,7 +236,7 @@ async function watched<T>(work: () => Promise<T>) {
   return { value, time, ...stalls.end() };
 }
 
-/** MiB, from the kernel. */
+/** Returns a memory figure of this process from the kernel, in MiB. */
 function resident(figure: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync('/proc/self/status', 'latin1');
   return Number(new RegExp(`${figure}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;

@@ -1,4 +1,7 @@
-/** Imports as many devices as the argument says, and prints what it took as JSON. A process of its own: its peak of memory is the import's. */
+/**
+ * Imports the number of devices given as argument and prints the figures as JSON. It is a process of its own, so that its peak
+ * memory is that of the import.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +12,12 @@ import { installation } from '#tests/fixtures/installation.ts';
 
 export interface ImportFigures {
   readonly devices: number;
-  /** Octets of the file. */
+  /** The size of the file in octets. */
   readonly size: number;
-  /** Milliseconds: until it is taken in, and until all devices are there. */
+  /** Milliseconds to receive the file, and then to create all devices. */
   readonly received: number;
   readonly made: number;
-  /** MiB, resident: before, and most while it went on. */
+  /** Resident memory in MiB: before the import, and its peak. */
   readonly before: number;
   readonly peak: number;
 }
@@ -55,7 +58,7 @@ function table(name: string, rows: number): Uint8Array {
   return Buffer.from(`common_name,serial_number,domain,protocols\n${lines.join('')}`);
 }
 
-/** MiB, from the kernel. */
+/** Returns a memory figure of this process from the kernel, in MiB. */
 function resident(figure: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync('/proc/self/status', 'latin1');
   return Number(new RegExp(`${figure}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;

@@ -1,10 +1,10 @@
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 
-/** As long as what a device signs in its request, and the CA in its certificate. */
+/** As long as the signed parts of a typical request and a typical certificate. */
 const requestInfo = crypto.getRandomValues(new Uint8Array(150));
 const tbsCertificate = crypto.getRandomValues(new Uint8Array(500));
 const { privateKey: keyOfCa } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-/** A request brings its public key with it, each another one. */
+/** Each request contains another public key. */
 const requests = Array.from({ length: 64 }, () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
@@ -13,19 +13,19 @@ const requests = Array.from({ length: 64 }, () => {
   };
 });
 
-/** As many as the requests under test ask for, and as long a message. */
+/** The iteration count and the message length of the measured requests. */
 const macIterations = 100;
 const message = crypto.getRandomValues(new Uint8Array(700));
 
-/** Microseconds of CPU time of this process for what cannot be done without, measured afresh at each call. */
+/** Measures the microseconds of CPU time of this process for the indispensable cryptography, anew at each call. */
 export type Limit = (count: number) => number;
 
-/** One verification and one signature with P-256, the public key read as it comes in a request. */
+/** Measures one verification and one signature with P-256, including the decoding of the public key. */
 export const cryptographicLimit: Limit = (count) => timed(certify, count);
 
 /**
- * One message under a password-based MAC (RFC 9810 §5.1.3.1), its key made of secret and salt: a request has to be checked and its
- * answer protected, with a salt of its own.
+ * Measures one password-based MAC (RFC 9810 §5.1.3.1), including the derivation of its key from secret and salt. Request and response
+ * have different salts, so each needs one.
  */
 export const macLimit: Limit = (count) => timed(authenticate, count);
 
@@ -33,7 +33,7 @@ function certify(count: number): void {
   for (let n = 0; n < count; n++) {
     const { publicKey, proof } = requests[n % requests.length]!;
     const key = createPublicKey({ key: publicKey, format: 'der', type: 'spki' });
-    if (!verify('sha256', requestInfo, key, proof)) throw new Error('a good signature does not verify');
+    if (!verify('sha256', requestInfo, key, proof)) throw new Error('a valid signature does not verify');
     sign('sha256', tbsCertificate, keyOfCa);
   }
 }

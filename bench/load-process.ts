@@ -1,26 +1,26 @@
 import { join } from 'node:path';
 import type { Done, Job } from './load.ts';
 
-/** The load generator, started. */
+/** The running load generator. */
 export interface Load extends AsyncDisposable {
   run(job: Job): Promise<Done>;
 }
 
 export function startLoad(): Load {
-  let answer: PromiseWithResolvers<Done> | undefined;
+  let pending: PromiseWithResolvers<Done> | undefined;
   const generator = Bun.spawn([process.execPath, join(import.meta.dir, 'load.ts')], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    ipc: (done: Done) => answer?.resolve(done),
-    onExit: () => answer?.reject(new Error('the load generator has ended')),
+    ipc: (done: Done) => pending?.resolve(done),
+    onExit: () => pending?.reject(new Error('the load generator has ended')),
   });
   return {
     run(job) {
-      answer = Promise.withResolvers<Done>();
+      pending = Promise.withResolvers<Done>();
       generator.send(job);
-      return answer.promise;
+      return pending.promise;
     },
     async [Symbol.asyncDispose]() {
-      answer = undefined;
+      pending = undefined;
       generator.kill();
       await generator.exited;
     },

@@ -1,25 +1,25 @@
-/** The load generator: a process of its own, so that what it costs is not taken for the server's. */
+/** The load generator. It is a process of its own, so that its CPU time is not counted as the server's. */
 import { Client, type Credential } from './client.ts';
 
 export interface Job {
   readonly port: number;
-  /** Of several servers: the connections are dealt out among them. */
+  /** The ports of several servers, among which the connections are distributed. */
   readonly ports?: readonly number[];
   readonly connections: number;
-  /** How many exchanges in all. */
+  /** The total number of requests. */
   readonly count: number;
-  /** As they go over the wire, taken in turn. None: handshakes alone. */
+  /** The HTTP requests, sent in turn. Empty: only handshakes. */
   readonly requests: readonly string[];
-  /** With them every exchange has a connection of its own, the n-th with the n-th credential, taken in turn. */
+  /** If given, each request gets a new connection that authenticates with the next credential. */
   readonly credentials?: readonly Credential[];
 }
 
 export interface Done {
   readonly seconds: number;
-  /** Milliseconds; of a hundred answers 50 and 99 took no longer. */
+  /** Response times in milliseconds: the 50th and the 99th percentile. */
   readonly median: number;
   readonly slowest: number;
-  /** Answers other than 200, and how often. */
+  /** The number of responses by status, except 200. */
   readonly failures: Readonly<Record<string, number>>;
 }
 
@@ -50,7 +50,7 @@ async function perform(job: Job): Promise<Done> {
   };
 }
 
-/** By server and number: a connection that is kept alive outlives the job, and its handshake is none of the next one's. */
+/** Connections kept alive between jobs, by server and number, so that later jobs need no handshakes. */
 const kept = new Map<string, readonly Client[]>();
 
 async function keptAlive(job: Job): Promise<readonly Client[]> {
@@ -69,7 +69,7 @@ const portOf = ({ port, ports }: Job, n: number): number => ports?.[n % ports.le
 
 const requestOf = ({ requests }: Job, n: number): string => requests[n % requests.length]!;
 
-/** One exchange over a connection of its own. */
+/** Sends one request over a new connection. */
 async function once(job: Job, n: number): Promise<number> {
   const client = await Client.open(job.port, job.credentials![n % job.credentials!.length]);
   const status = job.requests.length > 0 ? await client.exchange(requestOf(job, n)) : 200;

@@ -3,23 +3,23 @@ import type { Done, Job } from './load.ts';
 import type { Load } from './load-process.ts';
 import type { Server } from './server.ts';
 
-/** A server, and what is asked of it. */
+/** A server and the load that it gets. */
 export interface Subject {
   readonly server: Pick<Server, 'cpuTime'>;
   readonly job: Job;
 }
 
-/** What one round of load cost the server. */
+/** The cost of one round of load for the server. */
 interface Round {
-  /** Microseconds of CPU time for each exchange. */
+  /** Microseconds of CPU time per request. */
   readonly cpu: number;
-  /** Microseconds: the limit meanwhile. */
+  /** The limit during the round, in microseconds. */
   readonly limit: number;
-  /** How many times the limit an exchange cost. */
+  /** The cost of a request as a multiple of the limit. */
   readonly ratio: number;
-  /** Exchanges a second. */
+  /** Requests per second. */
   readonly rate: number;
-  /** Milliseconds to the answer: half, and all but one in a hundred, took no longer. */
+  /** Response times in milliseconds: the 50th and the 99th percentile. */
   readonly median: number;
   readonly slowest: number;
 }
@@ -29,7 +29,7 @@ export interface Measured extends Round {
   readonly rounds: readonly Round[];
 }
 
-/** One subject after the other, again and again: what else the machine does falls on all of them alike. */
+/** Measures all subjects in turns, so that other work on the machine affects them equally. */
 export async function measure(
   load: Load,
   subjects: readonly Subject[],
@@ -43,7 +43,7 @@ export async function measure(
   return done.map(summarize);
 }
 
-/** What was measured in several parts, as one. */
+/** Combines several measurements into one. */
 export const pooled = (parts: readonly Measured[]): Measured =>
   summarize(parts.flatMap(({ rounds }) => rounds));
 
@@ -54,13 +54,13 @@ async function round(load: Load, { server, job }: Subject, limitOf: Limit): Prom
   return { cpu, limit, ratio: cpu / limit, rate: job.count / seconds, median, slowest };
 }
 
-/** Milliseconds from one slice of the limit to the next, and what is in it: a tenth of one processor. */
+/** The limit is measured in slices: milliseconds between two slices, and operations in each. They take a tenth of one CPU. */
 const betweenSlices = 100;
 const inSlice = 100;
 
 /**
- * What `work` gives, and the limit while it went on. A processor with nothing beside it is a fifth faster than one whose neighbour is
- * at work; so the limit is taken in slices meanwhile, on a machine that is as busy as the server finds it.
+ * Returns the result of `work` and the limit measured meanwhile. A CPU core is about a fifth faster while the others are idle, so the
+ * limit must be measured on a machine that is as busy as it is for the server.
  */
 async function alongside<T>(work: Promise<T>, limit: Limit): Promise<readonly [T, number]> {
   const slices: number[] = [];
@@ -76,12 +76,14 @@ async function alongside<T>(work: Promise<T>, limit: Limit): Promise<readonly [T
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Anything but success is an error: a refusal costs less than a certificate. */
+/** Runs a job. Throws an Error for any response but 200, because a rejection costs less than a certificate. */
 export async function run(load: Load, job: Job): Promise<Done> {
   const done = await load.run(job);
   const failures = Object.entries(done.failures);
   if (failures.length === 0) return done;
-  throw new Error(`answers other than 200: ${failures.map(([status, n]) => `${n} × ${status}`).join(', ')}`);
+  throw new Error(
+    `responses other than 200: ${failures.map(([status, n]) => `${n} × ${status}`).join(', ')}`,
+  );
 }
 
 function summarize(rounds: readonly Round[]): Measured {

@@ -5,26 +5,26 @@ import { join } from 'node:path';
 /** One line of the table. */
 export interface Result {
   readonly title: string;
-  /** What is to be reached, in words; undefined where only the figure is asked for. */
-  readonly reach?: string;
+  /** The target as text; undefined if the figure is only reported. */
+  readonly target?: string;
   readonly measured: string;
-  /** Whether the reach is met; undefined where there is none. */
+  /** Whether the target is met; undefined if there is none. */
   readonly met?: boolean;
-  /** What else was seen, in words. */
+  /** Further figures as text. */
   readonly remark: string;
-  /** Every figure, for whoever wants to compare. */
+  /** All figures, for comparison with other runs. */
   readonly figures: object;
 }
 
 export function printTable(results: readonly Result[]): void {
-  const rows = results.map(({ title, reach = 'report', measured, met, remark }) => [
+  const rows = results.map(({ title, target = '–', measured, met, remark }) => [
     title,
-    reach,
+    target,
     measured,
     met === undefined ? '' : met ? 'yes' : 'NO',
     remark,
   ]);
-  const lines = [['Case', 'Reach', 'Measured', 'Met', 'Seen'], ...rows];
+  const lines = [['Case', 'Target', 'Measured', 'Met', 'Details'], ...rows];
   const widths = lines[0]!.map((_, n) => Math.max(...lines.map((line) => line[n]!.length)));
   for (const line of lines)
     console.log(
@@ -35,7 +35,7 @@ export function printTable(results: readonly Result[]): void {
     );
 }
 
-/** Writes everything to a file of its own; the file's path. */
+/** Writes all results to a new file. Returns its path. */
 export function writeJson(results: readonly Result[], options: object): string {
   const directory = join(import.meta.dir, 'results');
   mkdirSync(directory, { recursive: true });

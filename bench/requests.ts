@@ -2,7 +2,7 @@ import { request as certificationRequest } from '#tests/fixtures/installation.ts
 import { testKey } from '#tests/fixtures/keys.ts';
 import type { Device } from './site.ts';
 
-/** Devices share so many keys: the server sees each request anew all the same. */
+/** The number of keys, which the devices share. The server treats each request as a new one nevertheless. */
 const keyCount = 64;
 
 const keyOf = (n: number) => testKey('p-256', String(n % keyCount));
@@ -12,14 +12,14 @@ const csrOf = (device: Device, n: number): string =>
 
 const basic = ({ name, password }: Device): string => `Basic ${btoa(`${name}:${password}`)}`;
 
-/** One octet a character, as `Client` sends it. */
+/** Returns an HTTP request, one octet per character, as `Client` sends it. */
 export function post(path: string, headers: Record<string, string>, body: string): string {
   const fields = { Host: 'localhost', ...headers, 'Content-Length': String(body.length) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
-/** A request as it goes over the wire, one for each device. */
+/** Returns an HTTP request for each device. */
 export const restEnrolments = (devices: readonly Device[]): string[] =>
   devices.map((device, n) =>
     post(
@@ -29,7 +29,10 @@ export const restEnrolments = (devices: readonly Device[]): string[] =>
     ),
   );
 
-/** As many that no gateway has seen: an upstream CA is not asked for the same twice. `from`: where the last ones ended. */
+/**
+ * Returns `count` requests that no gateway has received before, because the same request is forwarded to an upstream CA only once.
+ * `from`: the number of requests returned earlier.
+ */
 export const newEnrolments = (devices: readonly Device[], from: number, count: number): string[] =>
   Array.from({ length: count }, (_, n) => {
     const device = devices[(from + n) % devices.length]!;
@@ -49,7 +52,7 @@ export const estEnrolments = (devices: readonly Device[]): string[] =>
     ),
   );
 
-/** To be sent over connections whose client certificate is the one that is renewed. */
+/** Returns renewals, to be sent over connections that authenticate with the certificate to be renewed. */
 export const estRenewals = (devices: readonly Device[]): string[] =>
   devices.map((device, n) =>
     post(
@@ -59,5 +62,5 @@ export const estRenewals = (devices: readonly Device[]): string[] =>
     ),
   );
 
-/** PKCS#8, PEM: of the key that the n-th device's requests are for. */
+/** Returns the private key (PKCS#8 in PEM) of the n-th device. */
 export const privateKeyOf = (n: number): string => keyOf(n).pem();

@@ -1,4 +1,4 @@
-/** What a certificate costs, in multiples of its cryptography. See ./run for how it is called. */
+/** Measures the cost of a certificate as a multiple of its cryptography. `./run` shows how to call it. */
 import { parseArgs } from 'node:util';
 import type { Case, Extent } from './cases/case.ts';
 import { cmpCases } from './cases/cmp.ts';
@@ -64,7 +64,7 @@ const { values } = parseArgs({
 const names = cases.map(({ name }) => name);
 const unknown = values.only?.find((name) => !names.includes(name));
 if (unknown !== undefined) {
-  console.error(`there is no case called ${unknown}; there are ${names.join(', ')}`);
+  console.error(`there is no case ${unknown}: choose from ${names.join(', ')}`);
   process.exit(2);
 }
 
@@ -85,7 +85,8 @@ let failed = false;
   }
 }
 console.log(
-  'Limit: one P-256 verification and one P-256 signature. CPU time of the server for each certificate.\n',
+  'Times are CPU time of the server per certificate. Unless a case says otherwise, the limit is the CPU time of one\n' +
+    'P-256 verification and one P-256 signature, and "×" a multiple of the limit.\n',
 );
 printTable(results);
 console.log(`\n${writeJson(results, { quick: values.quick, extent })}`);

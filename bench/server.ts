@@ -5,18 +5,18 @@ import type { Site } from './site.ts';
 const program = join(import.meta.dir, '../postern');
 const readyLine = /postern ready https:\/\/[^:\s]+:(\d+)/;
 
-/** A Postern that serves, in a process of its own, as an operator starts it. */
+/** A Postern server, started as an operator starts it. */
 export interface Server extends AsyncDisposable {
   readonly port: number;
-  /** Milliseconds from the start of the process to the line that says it is ready. */
+  /** Milliseconds from the start of the process to the line "postern ready". */
   readonly startedIn: number;
-  /** Microseconds of CPU time so far, of all its processes. */
+  /** Returns the CPU time of all its processes so far, in microseconds. */
   cpuTime(): number;
-  /** MiB, of the process that the operator started. */
+  /** Returns the resident memory in MiB of the process that the operator started. */
   residentMemory(): number;
 }
 
-/** `httpPort`: one that is free, where somebody needs to know it. */
+/** Starts a server. `httpPort`: a free port, if the caller needs to know it. */
 export async function startServer(site: Site, httpPort = 0): Promise<Server> {
   const startedAt = performance.now();
   const server = Bun.spawn(
@@ -49,22 +49,22 @@ async function portIn(output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<
     const [, port] = readyLine.exec(text) ?? [];
     if (port !== undefined) return Number(port);
   }
-  throw new Error(`the server did not get ready: ${text}`);
+  throw new Error(`the server did not become ready: ${text}`);
 }
 
-/** Of Linux, wherever Postern runs: sysconf(_SC_CLK_TCK). */
+/** sysconf(_SC_CLK_TCK), which is 100 on every Linux where Postern runs. */
 const ticksPerSecond = 100;
 
-/** Microseconds of CPU time, user and system, that a process and its children have used so far. */
+/** Returns the CPU time (user and system) of a process and its children so far, in microseconds. */
 function cpuTime(pid: number): number {
-  // The name of the program stands in brackets and may hold anything: what follows it is numbers.
+  // The program name in parentheses can contain anything; only numbers follow it.
   const fields = read(pid, 'stat').split(') ').at(-1)!.split(' ');
   const [user, system] = [Number(fields[11]), Number(fields[12])];
   const own = ((user + system) / ticksPerSecond) * 1e6;
   return childrenOf(pid).reduce((sum, child) => sum + cpuTime(child), own);
 }
 
-/** MiB of memory that a process occupies. */
+/** Returns the resident memory of a process in MiB. */
 function residentMemory(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(read(pid, 'status')) ?? [];
   return Number(kibibytes) / 1024;

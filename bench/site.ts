@@ -14,7 +14,7 @@ export interface Device {
   readonly sharedSecret: string;
 }
 
-/** A data directory after its first start, with devices registered, that a server can be started on. */
+/** A data directory after the first start, with registered devices, for a server to use. */
 export interface Site extends Disposable {
   readonly directory: string;
   /** The configuration file. */
@@ -22,10 +22,10 @@ export interface Site extends Disposable {
   readonly devices: readonly Device[];
 }
 
-/** More than the store takes on at once are refused. */
+/** The store rejects more concurrent operations. */
 const mostAtOnce = 50;
 
-/** `tables`: what the configuration says, TOML. */
+/** Creates a data directory. `tables`: the configuration (TOML). */
 export async function createSite(deviceCount: number, tables: string): Promise<Site> {
   const root = mkdtempSync(join(tmpdir(), 'postern-bench-'));
   const directory = join(root, 'data');
@@ -41,7 +41,7 @@ export async function createSite(deviceCount: number, tables: string): Promise<S
   }
 }
 
-/** Does what administrators do, while nobody serves. */
+/** Opens the gateway without a server and performs `work` as the operator. */
 export async function administer<T>(
   { directory, config }: Pick<Site, 'directory' | 'config'>,
   work: (gateway: Gateway, operator: Principal) => Promise<T>,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { startPostgres } from '#tests/fixtures/postgres.ts';
 
-/** A database that a Postern is to use. */
+/** A database for a Postern server. */
 export interface Store extends AsyncDisposable {
-  /** What the configuration says of it, TOML. */
+  /** Its part of the configuration (TOML). */
   readonly tables: string;
-  /** How many certificates stand in it, asked from outside; `dataDirectory` is the Postern's. */
+  /** Returns the number of stored certificates, read directly from the database. `dataDirectory`: that of the server. */
   certificates(dataDirectory: string): Promise<number>;
 }
 
@@ -22,7 +22,7 @@ export const sqlite: Store = {
   async [Symbol.asyncDispose]() {},
 };
 
-/** PostgreSQL on this machine, with its commits on the disk. */
+/** Starts PostgreSQL on this machine, with durable commits. */
 export async function startPostgresStore(): Promise<Store> {
   const server = await startPostgres({ durable: true });
   const url = await server.createDatabase();
@@ -39,8 +39,8 @@ export async function startPostgresStore(): Promise<Store> {
 }
 
 /**
- * Puts `count` certificates, each with its audit event, before those that are there: copies of the first one under serial
- * numbers of their own, dealt out among `devices` devices. Through SQLite itself, as nobody would wait for it otherwise.
+ * Adds `count` certificates with their audit events: copies of the first certificate with other serial numbers, distributed among
+ * `devices` devices and older than the existing ones. Writes to SQLite directly, because issuing them would take too long.
  */
 export function fill(dataDirectory: string, count: number, devices: number): void {
   using filling = openFilling(dataDirectory);
@@ -58,7 +58,7 @@ export function fill(dataDirectory: string, count: number, devices: number): voi
   });
 }
 
-/** Of what years have left: devices, and certificates that were issued over thirty days and end over a year. */
+/** Adds devices, and certificates that were issued over the last thirty days and expire over the next year. */
 export function fillInventory(dataDirectory: string, devices: number, certificates: number): void {
   using filling = openFilling(dataDirectory);
   const day = 86_400_000;
@@ -84,7 +84,7 @@ export function fillInventory(dataDirectory: string, devices: number, certificat
 }
 
 interface Filling extends Disposable {
-  /** Copies the first row that fits; `changed`: SQL by column, with the number `i` of the copy. */
+  /** Copies the first matching row `count` times. `changed`: SQL expressions by column, with `i` as the number of the copy. */
   copy(table: string, where: string, count: number, changed: Readonly<Record<string, string>>): void;
 }
 

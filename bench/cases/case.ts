@@ -1,23 +1,23 @@
 import type { Load } from '../load-process.ts';
 import type { Result } from '../report.ts';
 
-/** How much is measured. */
+/** The size of a benchmark run. */
 export interface Extent {
-  /** How many have their turn at what has a reach, one after the other: a server differs from the next by some 5 %, all its life. */
+  /** Servers started one after the other for each case with a target: two servers differ by some 5 % for all their life. */
   readonly servers: number;
   readonly rounds: number;
-  /** Exchanges in a round. */
+  /** Requests in a round. */
   readonly perRound: number;
-  /** Enrolments before the first round: the engine compiles what it sees often. */
+  /** Enrolments before the first round, so that the JavaScript engine has compiled the code. */
   readonly warmUp: number;
-  /** Certificates in the store that is not empty. */
+  /** Certificates in the filled store. */
   readonly filled: number;
-  /** Enrolments over which memory is watched. */
+  /** Enrolments during which memory is measured. */
   readonly watched: number;
   readonly starts: number;
   /** Entries of the longest CRL. */
   readonly revoked: number;
-  /** Devices that the console has to show. */
+  /** Devices in the store behind the console. */
   readonly inventory: number;
   /** Devices of the longest import. */
   readonly imported: number;
@@ -28,11 +28,11 @@ export interface Case {
   run(load: Load, extent: Extent): Promise<readonly Result[]>;
 }
 
-/** Kept alive, or as many handshakes at a time: the devices that wait at a gateway with all that it can do. */
+/** Concurrent connections (kept alive or new ones): enough to keep a gateway busy. */
 export const connections = 64;
 export const deviceCount = 1000;
 
-/** What every server here is configured with, TOML. */
+/** The configuration (TOML) of every server in the benchmark. */
 export const loopback = '[server]\nhost = "127.0.0.1"\n';
 
 export const times = (ratio: number): string => `${ratio.toFixed(2)} ×`;

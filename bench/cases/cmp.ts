@@ -16,13 +16,13 @@ const keyOf = (n: number) => testKey('p-256', String(n % 64));
 
 interface CmpLoad {
   readonly title: string;
-  readonly reach?: number;
-  /** Verifications and signatures that the exchange cannot do without, in pairs. */
+  readonly target?: number;
+  /** The least number of verification and signature pairs that an exchange needs. */
   readonly pairs: number;
-  /** Messages under a MAC that it cannot do without. */
+  /** The least number of MACs that an exchange needs. */
   readonly macs: number;
   readonly path: string;
-  /** What the devices protect their messages with. */
+  /** The credentials with which the devices protect their messages. */
   readonly credentials: (port: number, devices: readonly Device[]) => Promise<readonly CmpCredential[]>;
   readonly body: (device: Device, n: number) => ReturnType<typeof ir>;
 }
@@ -38,8 +38,8 @@ export const cmpCases: readonly Case[] = [
     run: (load, extent) =>
       exchange(load, extent, {
         title:
-          'CMP ir, MAC with 100 iterations, implicitConfirm, SQLite: of a verification, a signature, two MACs',
-        reach: 3.5,
+          'CMP ir, MAC with 100 iterations, implicitConfirm, SQLite; limit: a verification, a signature, two MACs',
+        target: 3.5,
         pairs: 1,
         macs: 2,
         path: '/.well-known/cmp/p/default',
@@ -51,7 +51,7 @@ export const cmpCases: readonly Case[] = [
     name: 'cmp-signature',
     run: (load, extent) =>
       exchange(load, extent, {
-        title: 'CMP cr, signed, implicitConfirm, SQLite: of two verifications and two signatures',
+        title: 'CMP cr, signed, implicitConfirm, SQLite; limit: two verifications and two signatures',
         pairs: 2,
         macs: 0,
         path: '/.well-known/cmp/p/default/tls_client',
@@ -62,7 +62,7 @@ export const cmpCases: readonly Case[] = [
 ];
 
 async function exchange(load: Load, extent: Extent, cmp: CmpLoad): Promise<readonly Result[]> {
-  const { title, reach } = cmp;
+  const { title, target } = cmp;
   const parts: Measured[] = [];
   for (let n = 0; n < extent.servers; n++) parts.push(await exchangeWithOne(load, extent, cmp));
   const measured = pooled(parts);
@@ -72,7 +72,7 @@ async function exchange(load: Load, extent: Extent, cmp: CmpLoad): Promise<reado
       title,
       measured: times(ratio),
       remark: `${microseconds(cpu)}, limit ${microseconds(limit)}; ${rate.toFixed(0)}/s`,
-      ...(reach !== undefined && { reach: `≤ ${reach} ×`, met: ratio <= reach }),
+      ...(target !== undefined && { target: `≤ ${target} ×`, met: ratio <= target }),
       figures: measured,
     },
   ];
@@ -96,19 +96,19 @@ async function exchangeWithOne(
   const before = await sqlite.certificates(site.directory);
   const limit = (count: number) => cmp.pairs * cryptographicLimit(count) + cmp.macs * macLimit(count);
   const parts: Measured[] = [];
-  // A message is good for once: each round has its own.
+  // A message can be used only once, so each round has new messages.
   for (let n = 0; n < rounds; n++)
     parts.push(...(await measure(load, [{ server, job: await job() }], 1, limit)));
   const answered = rounds * perRound;
   const stored = (await sqlite.certificates(site.directory)) - before;
   if (stored !== answered)
-    throw new Error(`${answered} certificates were asked for and ${stored} are stored`);
+    throw new Error(`${answered} certificates were requested, but ${stored} are stored`);
   return pooled(parts);
 }
 
 const nowhere = { handle: () => Promise.reject(new Error('the benchmark sends messages itself')) };
 
-/** As they go over the wire, each of a transaction of its own. */
+/** Returns HTTP requests with CMP messages, each in a transaction of its own. */
 const messages = (
   { path, body }: CmpLoad,
   devices: readonly Device[],
@@ -124,7 +124,7 @@ const messages = (
     }),
   );
 
-/** A domain credential for the device. */
+/** Enrols the device and returns its domain credential. */
 async function certified(port: number, device: Device, n: number): Promise<CmpCredential> {
   const key = keyOf(n);
   const client = new CmpClient(nowhere, secretOf(device));

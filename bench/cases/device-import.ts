@@ -4,10 +4,10 @@ import { printTable, type Result } from '../report.ts';
 import { type Case, microseconds } from './case.ts';
 
 const program = join(import.meta.dir, '..', 'import-process.ts');
-/** MiB that ten times as many devices may take more. */
+/** The additional memory in MiB that ten times as many devices may need. */
 const mostGrowth = 64;
 
-/** Devices from CSV on SQLite: time and memory, which must not grow with their number. */
+/** Measures time and memory of a device import from CSV on SQLite. Memory must not grow with the number of devices. */
 export const deviceImportCase: Case = {
   name: 'device-import',
   run: async (_, { imported }) => importsOf(imported),
@@ -18,10 +18,10 @@ function importsOf(devices: number): Result[] {
   const growth = figures[1]!.peak - figures[0]!.peak;
   return figures.map((one, n) => ({
     title: `Import of ${one.devices.toLocaleString('en')} devices`,
-    measured: `${microseconds((1000 * (one.received + one.made)) / one.devices)} a device`,
-    ...(n === 1 && { reach: `memory flat (≤ ${mostGrowth} MiB more)`, met: growth <= mostGrowth }),
+    measured: `${microseconds((1000 * (one.received + one.made)) / one.devices)} per device`,
+    ...(n === 1 && { target: `memory flat (≤ ${mostGrowth} MiB more)`, met: growth <= mostGrowth }),
     remark: [
-      `${((one.received + one.made) / 1000).toFixed(1)} s, ${(one.received / 1000).toFixed(1)} s of it to take it in`,
+      `${((one.received + one.made) / 1000).toFixed(1)} s, ${(one.received / 1000).toFixed(1)} s of it to receive the file`,
       `${(one.size / 2 ** 20).toFixed(1)} MiB`,
       `memory ${one.before.toFixed(0)} to ${one.peak.toFixed(0)} MiB`,
     ].join(', '),

@@ -8,14 +8,14 @@ import { type Case, connections, deviceCount, type Extent, loopback, microsecond
 
 const mostSlower = 0.1;
 
-/** The same load on two servers in turn: the store of one is empty, that of the other is not. */
+/** Compares the same load on two servers in turn: one with an empty store, one with a filled store. */
 export const filledCase: Case = {
   name: 'filled',
   async run(load, extent) {
     const { filled: count, servers } = extent;
     using filled = await createSite(deviceCount, loopback);
     {
-      // One certificate, of which the others are copies.
+      // One certificate, from which the others are copied.
       await using server = await startServer(filled);
       await run(load, { ...jobOn(server, filled), count: 1 });
     }
@@ -30,7 +30,7 @@ export const filledCase: Case = {
     return [
       {
         title: `REST enrol, SQLite, ${count.toLocaleString('en')} certificates in the store`,
-        reach: `≤ ${100 * mostSlower} % above the empty one`,
+        target: `≤ ${100 * mostSlower} % above the empty store`,
         measured: `${(100 * slower).toFixed(1)} %`,
         met: slower <= mostSlower,
         remark: `${microseconds(onFilled.cpu)}, empty ${microseconds(onEmpty.cpu)}; ready after ${startedIn.toFixed(0)} ms`,
@@ -43,7 +43,7 @@ export const filledCase: Case = {
 interface Pair {
   readonly onEmpty: Measured;
   readonly onFilled: Measured;
-  /** Milliseconds: how long the server with the filled store took to be ready. */
+  /** Milliseconds until the server with the filled store was ready. */
   readonly startedIn: number;
 }
 

@@ -5,7 +5,7 @@ import { createSite } from '../site.ts';
 import { startPostgresStore } from '../store.ts';
 import { type Case, connections, deviceCount, loopback, microseconds, times } from './case.ts';
 
-/** One, two and three gateways on one PostgreSQL, in turns, each with as many clients: what a certificate costs them together. */
+/** Measures the cost of a certificate with one, two and three gateways on one PostgreSQL, with the same number of clients each. */
 export const gatewaysCase: Case = {
   name: 'gateways',
   async run(load, { warmUp, perRound, rounds }) {
@@ -35,12 +35,12 @@ export const gatewaysCase: Case = {
     const answered = 3 * (warmUp + rounds * perRound);
     const stored = (await store.certificates(site.directory)) - before;
     if (stored !== answered)
-      throw new Error(`${answered} certificates were answered and ${stored} are stored`);
+      throw new Error(`${answered} certificates were issued, but ${stored} are stored`);
     const [one] = measured as [Measured, ...Measured[]];
     return measured.map((figures, n) => ({
       title: `REST enrol, ${n + 1} ${n === 0 ? 'gateway' : 'gateways'} on one PostgreSQL`,
       measured: times(figures.ratio),
-      remark: `${microseconds(figures.cpu)}, ${times(figures.cpu / one.cpu)} that of one; ${figures.rate.toFixed(0)}/s, ${figures.median.toFixed(1)} ms, 99 % in ${figures.slowest.toFixed(1)} ms`,
+      remark: `${microseconds(figures.cpu)}, ${times(figures.cpu / one.cpu)} that of one gateway; ${figures.rate.toFixed(0)}/s, ${figures.median.toFixed(1)} ms, 99 % in ${figures.slowest.toFixed(1)} ms`,
       figures,
     }));
   },

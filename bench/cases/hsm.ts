@@ -5,7 +5,7 @@ import { startServer } from '../server.ts';
 import { createSite } from '../site.ts';
 import { type Case, connections, deviceCount, loopback, microseconds, times } from './case.ts';
 
-/** The same enrolments with the CA's key in SoftHSM and in a key file, in turns. */
+/** Compares the same enrolments with the CA key in SoftHSM and in a key file, in turns. */
 export const hsmCase: Case = {
   name: 'softhsm',
   async run(load, { warmUp, perRound, rounds }) {
@@ -16,7 +16,7 @@ export const hsmCase: Case = {
       const lines = Object.entries({ ...settings, environment }).map(
         ([key, value]) => `${key} = ${JSON.stringify(value)}`,
       );
-      // The first key store is where the first start makes its CAs.
+      // The first start creates the CA keys in the first key store.
       const keyStores = `[keys.hsm]\n${lines.join('\n')}\n[keys.files]\nplugin = "keyfile"\n`;
       using inToken = await createSite(deviceCount, loopback + keyStores);
       using inFile = await createSite(deviceCount, loopback);
@@ -33,7 +33,7 @@ export const hsmCase: Case = {
       const [ofToken, ofFile] = (await measure(load, subjects, rounds)) as [Measured, Measured];
       return [
         {
-          title: 'REST enrol, SQLite: SoftHSM against a key file',
+          title: 'REST enrol, SQLite: SoftHSM compared to a key file',
           measured: times(ofToken.cpu / ofFile.cpu),
           remark: `${microseconds(ofToken.cpu)} against ${microseconds(ofFile.cpu)}; ${ofToken.rate.toFixed(0)}/s against ${ofFile.rate.toFixed(0)}/s`,
           figures: { token: ofToken, file: ofFile },

@@ -11,16 +11,16 @@ import { startServer } from '../server.ts';
 import { createSite, type Site } from '../site.ts';
 import { type Case, connections, deviceCount, type Extent, loopback, microseconds, times } from './case.ts';
 
-/** Does the n-th of many. */
+/** Performs the n-th operation. */
 type Work = (n: number) => Promise<unknown>;
 
 interface Layer {
-  /** Microseconds of CPU time for each exchange. */
+  /** Microseconds of CPU time per request. */
   readonly cpu: number;
   readonly ratio: number;
 }
 
-/** Where the time of a REST enrolment on SQLite goes: each layer has the ones before it inside. */
+/** Measures where the time of a REST enrolment on SQLite goes. Each layer includes those before it. */
 export const layersCase: Case = {
   name: 'layers',
   async run(load, extent) {
@@ -32,9 +32,9 @@ export const layersCase: Case = {
     await run(load, { ...job, count: extent.warmUp });
     const [whole] = await measure(load, [{ server, job }], extent.rounds);
     return [
-      result('who asks (admit)', admitted!),
-      result('with the enrolment, its certificate stored', enrolled!),
-      result('with the listener: TLS and HTTP', whole!),
+      result('authentication (admit)', admitted!),
+      result('and issuance, with the certificate stored', enrolled!),
+      result('and the listener, with TLS and HTTP', whole!),
     ];
   },
 };
@@ -90,7 +90,7 @@ function enrolments(gateway: Gateway, { devices }: Site): Work {
   });
   return async (n) => {
     const { status } = await rest.handle(requests[n % requests.length]!);
-    if (status !== 200) throw new Error(`an enrolment was answered with ${status}`);
+    if (status !== 200) throw new Error(`an enrolment failed with status ${status}`);
   };
 }
 
@@ -103,13 +103,13 @@ async function round(work: Work, count: number): Promise<Layer> {
   return { cpu, ratio: (2 * cpu) / (limitBefore + cryptographicLimit(3000)) };
 }
 
-/** As many at a time as the load generator has connections. */
+/** Performs `count` operations, as many at a time as the load generator has connections. */
 async function perform(work: Work, count: number): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) {
       await work(next++);
-      // As requests do, the next one comes in another turn of the event loop.
+      // The next operation begins in another turn of the event loop, as requests do.
       await new Promise(setImmediate);
     }
   };

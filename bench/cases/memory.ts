@@ -4,9 +4,9 @@ import { startServer } from '../server.ts';
 import { createSite } from '../site.ts';
 import { type Case, connections, deviceCount, loopback } from './case.ts';
 
-const most = 250;
+const maxMemory = 250;
 const steps = 5;
-/** From there to twice as many enrolments: what is still warm-up before has ended then, and what leaks has not. */
+/** The growth allowed during a second series of as many enrolments: warm-up has ended by then, a leak would go on. */
 const mostGrowth = 0.1;
 
 export const memoryCase: Case = {
@@ -26,9 +26,9 @@ export const memoryCase: Case = {
     return [
       {
         title: `Resident memory, one worker, after ${watched.toLocaleString('en')} enrolments`,
-        reach: `≤ ${most} MiB, flat`,
+        target: `≤ ${maxMemory} MiB, flat`,
         measured: `${then.toFixed(0)} MiB`,
-        met: Math.max(...after) <= most && growth <= mostGrowth,
+        met: Math.max(...after) <= maxMemory && growth <= mostGrowth,
         remark: `${atStart.toFixed(0)} at the start; ${after.map((mebibytes) => mebibytes.toFixed(0)).join(', ')}, the last after twice as many`,
         figures: { atStart, after },
       },

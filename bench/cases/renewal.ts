@@ -4,10 +4,10 @@ import { startServer } from '../server.ts';
 import { createSite } from '../site.ts';
 import { type Case, connections, loopback, microseconds, times } from './case.ts';
 
-/** Of as many devices the certificates are fetched first. */
+/** The number of devices, which enrol first. */
 const renewing = 64;
 
-/** The usual device: it connects, proves itself with its certificate, renews it and goes. */
+/** Measures the typical renewal: a device connects with its certificate, renews it and disconnects. */
 export const renewalCase: Case = {
   name: 'est-renewal',
   async run(load, { warmUp, perRound, rounds }) {
@@ -40,7 +40,7 @@ export const renewalCase: Case = {
   },
 };
 
-/** The certificate, PEM. */
+/** Enrols a device and returns its certificate (PEM). */
 async function enrol(port: number, request: string): Promise<string> {
   const [head = '', body = ''] = request.split('\r\n\r\n');
   const [, authorization = ''] = /\r\nAuthorization: (.*)/.exec(head) ?? [];
@@ -50,6 +50,6 @@ async function enrol(port: number, request: string): Promise<string> {
     body,
     tls: { rejectUnauthorized: false },
   });
-  if (!response.ok) throw new Error(`enrolment was answered with ${response.status}`);
+  if (!response.ok) throw new Error(`an enrolment failed with status ${response.status}`);
   return ((await response.json()) as { certificate: string }).certificate;
 }

@@ -8,7 +8,10 @@ import { startServer } from '../server.ts';
 import { administer, createSite, type Site } from '../site.ts';
 import { type Case, connections, deviceCount, loopback, microseconds, times } from './case.ts';
 
-/** The same enrolments signed here, and passed on over CMP to a second Postern, in turns; of each the CPU time of the gateway alone. */
+/**
+ * Compares the same enrolments signed by the gateway itself, and forwarded over CMP to a second Postern. The CPU time is that of
+ * the first gateway only.
+ */
 export const upstreamCase: Case = {
   name: 'upstream-cmp',
   async run(load, { warmUp, perRound, rounds }) {
@@ -49,7 +52,7 @@ export const upstreamCase: Case = {
     ];
     return [
       {
-        title: 'REST enrol, SQLite: passed on over CMP (MAC, confirmed) against signed here',
+        title: 'REST enrol, SQLite: forwarded over CMP (MAC, confirmed) compared to signed locally',
         measured: times(passed / own),
         remark: `${microseconds(passed)} against ${microseconds(own)}: ${microseconds(passed - own)} added; the upstream itself ${microseconds(atUpstream)}`,
         figures: { measured, atUpstream },
@@ -58,7 +61,7 @@ export const upstreamCase: Case = {
   },
 };
 
-/** A profile that leaves the names as they are; the root, DER. */
+/** Creates a profile that keeps the requested names. Returns the root certificate (DER). */
 const offerForwarded = (site: Site): Promise<Uint8Array> =>
   administer(site, async (gateway, operator) => {
     const profile = await gateway.profiles.create(operator, {
