@@ -23,8 +23,8 @@ export const deviceImport: Command = {
   name: 'device import',
   positionals: ['FILE'],
   summary: 'Create the devices of a CSV file.',
-  details:
-    'The first line names the columns: common_name, serial_number, domain, and others (see POST /api/devices/import/). Prints the rejected lines.',
+  details: `The first line of the file names the columns. Only common_name is required; others are serial_number, device_type, domain,
+protocols, est_password, cmp_shared_secret and idevid_truststore. The command prints the rejected lines with the reasons.`,
   options: { json: jsonOption, data: dataOption, config: configOption },
   async run(invocation) {
     const path = invocation.positionals[0]!;

@@ -34,7 +34,7 @@ export function collectionOperations<K extends Kind, Input, View>(
   const record = recordSchema(fields, true, name);
   const hasMore = Object.values(fields).some(({ detailOnly }) => detailOnly);
   const listed = hasMore ? recordSchema(fields, false, `${name}Summary`) : record;
-  const a = /^[aeiou]/i.test(noun) ? 'an' : 'a';
+  const a = /^(?!user)[aeiou]/i.test(noun) ? 'an' : 'a';
   const shown = shownExample(description);
   const page = jsonResponse(
     'A page of the list, newest first unless `ordering` is given.',

@@ -52,7 +52,7 @@ export const domains: Description<'domain', DomainInput, Domain> = {
   },
   conflicts: {
     update: 'The default domain cannot be renamed.',
-    remove: 'It is the default domain, or devices, certificates or DevID registrations still use it.',
+    remove: 'The domain is the default domain, or devices, certificates or DevID registrations still use it.',
   },
   operations: (gateway) => gateway.domains,
 };

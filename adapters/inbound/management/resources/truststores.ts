@@ -98,7 +98,7 @@ export const truststores = (baseUrl: string): Description<'truststore', Input, T
     ],
   },
   conflicts: {
-    update: 'Devices are authenticated by it, so its usage must stay IDevID.',
+    update: 'Devices authenticate with certificates below this truststore, so its usage must stay IDevID.',
     remove: 'An onboarding configuration or a DevID registration still uses it.',
   },
   operations: ({ truststores: { create, update, ...others } }) => ({
