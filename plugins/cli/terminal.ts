@@ -31,8 +31,8 @@ export function progressOf(
   let shown = false;
   return {
     at(done, total) {
-      if (now() - toldAt < every) return;
-      toldAt = now();
+      if (now() - updatedAt < every) return;
+      updatedAt = now();
       const line = `${what}: ${unit(done)}${total === undefined ? '' : ` of ${unit(total)} (${percent(done, total)})`}`;
       output.write(terminal ? `\r\u001b[K${line}` : `${line}\n`);
       shown = terminal;
