@@ -45,8 +45,8 @@ export function explain({
   }));
   const chosen = (Object.keys(slots) as Slot[]).flatMap((slot) =>
     configuration[slot].map(({ name, plugin, config }) => {
-      const path = slots[slot].most === 1 ? slot : `${slot}.${name}`;
-      const given = slots[slot].most === 1 ? tableAt(tables, slot) : tableAt(tableAt(tables, slot), name);
+      const path = slots[slot].max === 1 ? slot : `${slot}.${name}`;
+      const given = slots[slot].max === 1 ? tableAt(tables, slot) : tableAt(tableAt(tables, slot), name);
       const origin = given.plugin === undefined && given.module === undefined ? 'default' : 'file';
       const choice: ExplainedKey =
         given.module === undefined

@@ -214,7 +214,7 @@ describe('beside a running server', () => {
     writeFileSync(file, '{"baseUrl":"https://a-secret');
     const says = (stderr: string) => ({ status: 1, stdout: '', stderr: `postern: ${stderr}\n` });
     expect(run(['ca', 'list'])).toEqual(
-      says(`${file} is damaged: delete it, the next start writes a new one`),
+      says(`${file} is damaged: delete it, and the next start writes a new one`),
     );
     writeFileSync(file, addresses);
 
