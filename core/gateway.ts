@@ -22,6 +22,7 @@ import { type Signers, signers } from './administration/signers.ts';
 import { type TruststoreInput, truststores } from './administration/truststores.ts';
 import { type UpstreamRequests, upstreamRequests } from './administration/upstream-requests.ts';
 import { type Approvals, approvals } from './approvals/approvals.ts';
+import { withRequestIds } from './audit/record.ts';
 import { RefusalBudget } from './audit/refusal-budget.ts';
 import { type Backups, backups } from './backups/backups.ts';
 import { Crls } from './ca/crls.ts';
@@ -180,7 +181,9 @@ export interface Gateway {
   delivered(): Promise<void>;
 }
 
-export function createGateway(ports: Ports, settings: GatewaySettings): Gateway {
+export function createGateway(given: Ports, settings: GatewaySettings): Gateway {
+  const { requests } = given;
+  const ports = requests ? { ...given, store: withRequestIds(given.store, requests) } : given;
   const context = {
     ...ports,
     settings,

@@ -160,6 +160,7 @@ const importTable: readonly Row[] = [
     packages: {
       ...files,
       'bun:sqlite': 'all',
+      'node:async_hooks': ['AsyncLocalStorage'],
       'node:crypto': 'all',
       'node:zlib': ['gunzipSync'],
       re2js: 'all',

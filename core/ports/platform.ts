@@ -25,6 +25,22 @@ export interface Log {
   error(event: string, cause?: unknown, fields?: LogFields): void;
 }
 
+/** Identifies a request in its response, its log lines and its audit events. */
+export interface RequestTrace {
+  /** Made by Postern: 128 random bits, hexadecimal. */
+  readonly id: string;
+  /** The `traceparent` of the client (W3C Trace Context), checked. */
+  readonly traceparent?: string;
+}
+
+/** Tells which request the running code works for. */
+export interface RequestContext {
+  /** Runs `work`, and everything that it starts, for a request. */
+  run<T>(trace: RequestTrace, work: () => T): T;
+  /** Undefined for periodic work, which belongs to no request. */
+  current(): RequestTrace | undefined;
+}
+
 export interface LogFile {
   /** The file name, without a path. */
   readonly name: string;

@@ -2,7 +2,16 @@ import type { Backups } from './backups.ts';
 import type { Issuer } from './issuer.ts';
 import type { KeyStore } from './keys.ts';
 import type { Notifier } from './notifier.ts';
-import type { Clock, Entropy, Log, LogFiles, Passwords, Patterns, Vault } from './platform.ts';
+import type {
+  Clock,
+  Entropy,
+  Log,
+  LogFiles,
+  Passwords,
+  Patterns,
+  RequestContext,
+  Vault,
+} from './platform.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -22,6 +31,8 @@ export interface Ports {
   readonly passwords: Passwords;
   readonly patterns: Patterns;
   readonly log: Log;
+  /** Absent where no requests are served: in commands and tests. */
+  readonly requests?: RequestContext;
   readonly logFiles: LogFiles;
   readonly clock: Clock;
   readonly entropy: Entropy;

@@ -19,6 +19,8 @@ export interface AuditEvent {
   readonly object: string;
   readonly outcome: Outcome;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
+  /** The id of the request that caused the event; null for periodic work, and for events of earlier versions. */
+  readonly requestId?: string | null;
 }
 
 /**
@@ -31,4 +33,5 @@ export interface ChainedEvent extends AuditEvent {
   readonly sequence: number;
   /** SHA-256 over the previous event's hash (32 zero octets for the first) and this event, see `chain.ts`. */
   readonly hash: Uint8Array;
+  readonly requestId: string | null;
 }

@@ -136,6 +136,7 @@ async function serveHere(
     http: { port: ports.http, host, reusePort },
     trustedProxies: configuration.server.trusted_proxies,
     limits: limits(configuration),
+    requests: service.requests,
     onError: (error) => log.error('request failed', error),
   }).catch((error) => {
     throw listening(error, ports);

@@ -10,12 +10,12 @@ import { keyFileOf, type MasterKeyOptions } from '#adapters/outbound/system/mast
 import { nextOf, recordPath } from '#adapters/outbound/system/master-record.ts';
 import { passwords } from '#adapters/outbound/system/passwords.ts';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
-import { systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
+import { createRequestContext, systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
-import type { Log } from '#core/ports/platform.ts';
+import type { Log, RequestContext } from '#core/ports/platform.ts';
 import { defaultLoginLimits } from '#core/ports/settings.ts';
 import type { Store } from '#core/ports/store.ts';
 import type { Inbound } from '../kit/contract.ts';
@@ -34,6 +34,8 @@ export interface Service extends Addresses {
   readonly store: Store;
   readonly gateway: Gateway;
   readonly log: Log;
+  /** For the listener. */
+  readonly requests: RequestContext;
   /** See `knowsMasterKey`. */
   knowsMasterKey(): Promise<boolean>;
   /** Opens the inbound plugins. Throws an OpenError. */
@@ -115,7 +117,8 @@ export async function openService(
   stack: AsyncDisposableStack,
 ): Promise<Service> {
   const { configuration, dataDirectory } = loaded;
-  const log = await openLog(loaded, options, stack);
+  const requests = createRequestContext();
+  const log = await openLog(loaded, { ...options, requests }, stack);
   const { sealWithNew = false } = options;
   const masterKey = await openMasterKey({ ...masterKeyOptions(loaded), sealWithNew });
   const vault = createVault(masterKey.subKeys('postern vault'));
@@ -138,6 +141,7 @@ export async function openService(
   const ports = {
     ...surroundings,
     store: store!,
+    requests,
     keyStores,
     ownKeyStores: ownKeyStores(configuration),
     issuers,
@@ -161,6 +165,7 @@ export async function openService(
     store: store!,
     gateway,
     log,
+    requests,
     baseUrl,
     publicUrl,
     knowsMasterKey: () => knowsMasterKey({ store: store!, vault }),
@@ -187,7 +192,7 @@ function ocspUrl({ inbound }: ServerConfiguration, publicUrl: string): { ocspUrl
 /** Opens the log, by default in the data directory, which is created if it is missing. `stack` closes the log. */
 export async function openLog(
   { configuration, dataDirectory }: LoadedConfiguration,
-  options: { readonly logToStderr: boolean },
+  options: { readonly logToStderr: boolean; readonly requests?: RequestContext },
   stack: AsyncDisposableStack,
 ): Promise<Log> {
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
@@ -196,6 +201,7 @@ export async function openLog(
     directory: directory ?? join(dataDirectory, 'logs'),
     level,
     stderr: options.logToStderr,
+    ...(options.requests && { requests: options.requests }),
     ...(maxBytes !== undefined && { maxBytes }),
     ...(maxFiles !== undefined && { maxFiles }),
   });

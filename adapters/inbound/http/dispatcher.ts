@@ -1,4 +1,5 @@
 import { Fault } from '#core/fault.ts';
+import type { RequestContext } from '#core/ports/platform.ts';
 import type { Connection } from './connection.ts';
 import { peerOf, type TrustedProxies } from './evidence.ts';
 import type { HttpResponse, Mount, Peer } from './exchange.ts';
@@ -16,18 +17,25 @@ export class Dispatcher {
   readonly #mounts: readonly Mount[];
   readonly #proxies: TrustedProxies;
   readonly #onError: (error: unknown) => void;
+  readonly #requests: RequestContext | undefined;
 
   /** `mounts`: in the order of `orderMounts`. */
-  constructor(mounts: readonly Mount[], proxies: TrustedProxies, onError: (error: unknown) => void) {
+  constructor(
+    mounts: readonly Mount[],
+    proxies: TrustedProxies,
+    onError: (error: unknown) => void,
+    requests?: RequestContext,
+  ) {
     this.#mounts = mounts;
     this.#proxies = proxies;
     this.#onError = onError;
+    this.#requests = requests;
   }
 
   /** Returns the object that receives the rest of the request. */
   dispatch(connection: Connection, head: RequestHead): IncomingRequest {
     const decision = this.#decide(connection, head);
-    const incoming = new IncomingRequest(connection, head, decision, this.#onError);
+    const incoming = new IncomingRequest(connection, head, decision, this.#requests, this.#onError);
     if ('status' in decision) incoming.refuse(decision.status, decision.detail, decision.headers);
     else {
       connection.expect(connection.limits.bodyMs, incoming);

@@ -6,6 +6,7 @@ import type { IncomingRequest } from './incoming-request.ts';
 import type { Limits } from './limits.ts';
 import { allowedSomewhere } from './methods.ts';
 import { type RequestHead, RequestParser, type Unreadable } from './parser.ts';
+import { newRequestId } from './request-id.ts';
 
 const statuses = {
   'header too long': '431 Request Header Fields Too Large',
@@ -101,7 +102,7 @@ export class Engine {
   #refuseBare(connection: Connection, status: string): void {
     connection.closed = true;
     connection.socket.write(
-      `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\nCache-Control: no-store\r\n\r\n`,
+      `HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\nCache-Control: no-store\r\nX-Request-Id: ${newRequestId()}\r\n\r\n`,
     );
     connection.closeLingering();
   }

@@ -1,6 +1,8 @@
+import type { RequestContext } from '#core/ports/platform.ts';
 import type { Connection } from './connection.ts';
 import type { HttpRequest, HttpResponse, Mount } from './exchange.ts';
 import type { RequestHead } from './parser.ts';
+import { traceparentIn } from './request-id.ts';
 import { plainText, respond, respondAndClose } from './respond.ts';
 
 /** A request that passed the checks of its header; its body follows. */
@@ -25,6 +27,7 @@ export const tooLong = (limit: number): string => `the body is longer than ${lim
 export class IncomingRequest {
   readonly #connection: Connection;
   readonly #head: RequestHead;
+  readonly #requests: RequestContext | undefined;
   readonly #onError: (error: unknown) => void;
   #decision: Accepted | Refused;
   #chunks: Uint8Array[] = [];
@@ -36,11 +39,13 @@ export class IncomingRequest {
     connection: Connection,
     head: RequestHead,
     decision: Accepted | Refused,
+    requests: RequestContext | undefined,
     onError: (error: unknown) => void,
   ) {
     this.#connection = connection;
     this.#head = head;
     this.#decision = decision;
+    this.#requests = requests;
     this.#onError = onError;
   }
 
@@ -73,8 +78,17 @@ export class IncomingRequest {
   }
 
   run(): void {
-    if ('status' in this.#decision) this.#sendRefusal(this.#decision);
-    else void this.#handle(this.#decision);
+    const decision = this.#decision;
+    const traceparent =
+      'status' in decision ? undefined : traceparentIn(decision.request.headers.traceparent);
+    const trace = { id: this.#head.id, ...(traceparent !== undefined && { traceparent }) };
+    if (this.#requests) this.#requests.run(trace, () => this.#respond(decision));
+    else this.#respond(decision);
+  }
+
+  #respond(decision: Accepted | Refused): void {
+    if ('status' in decision) this.#sendRefusal(decision);
+    else void this.#handle(decision);
   }
 
   async #handle({ mount, request }: Accepted): Promise<void> {

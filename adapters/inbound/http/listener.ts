@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Fault } from '#core/fault.ts';
+import type { RequestContext } from '#core/ports/platform.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { Engine } from './engine.ts';
 import { SocketPeer, TrustedProxies } from './evidence.ts';
@@ -34,6 +35,8 @@ export interface ListenerOptions {
   /** Addresses and CIDR ranges, IPv4 and IPv6. */
   readonly trustedProxies: readonly string[];
   readonly limits?: Partial<Limits>;
+  /** In which requests are handled. */
+  readonly requests?: RequestContext;
   /** Called with every failure of Postern itself, to be logged. */
   readonly onError: (error: unknown) => void;
 }
@@ -113,7 +116,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const { minVersion = 'TLSv1.2' } = https;
   const limits = { ...defaultLimits, ...options.limits };
   const proxies = new TrustedProxies(options.trustedProxies);
-  const dispatcher = new Dispatcher(orderMounts(options.mounts), proxies, onError);
+  const dispatcher = new Dispatcher(orderMounts(options.mounts), proxies, onError, options.requests);
   const secure = tryCredential(() =>
     createTlsServer({ ...tlsContext(https.credential, minVersion), handshakeTimeout: limits.handshakeMs }),
   );

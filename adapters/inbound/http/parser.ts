@@ -1,8 +1,11 @@
 import { HTTPParser, methods } from 'node:_http_common';
 import { UnknownMethodLine } from './methods.ts';
+import { newRequestId } from './request-id.ts';
 
 /** A request line and its header fields, as received. */
 export interface RequestHead {
+  /** See `newRequestId`. */
+  readonly id: string;
   /** Empty when the parser has no name for the method. */
   readonly method: string;
   readonly target: string;
@@ -68,6 +71,7 @@ export class RequestParser {
         return 0;
       }
       const head = {
+        id: newRequestId(),
         method: methods[method] ?? '',
         target: target ?? earlyTarget,
         http10: major === 1 && minor === 0,

@@ -12,7 +12,7 @@ export const plainText = (status: number, text: string): HttpResponse => ({
 const always = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 const overTls = { ...always, 'strict-transport-security': 'max-age=31536000' };
 /** Fields that only the listener sets. */
-const listenerFields = ['content-length', 'transfer-encoding', 'connection', 'date'];
+const listenerFields = ['content-length', 'transfer-encoding', 'connection', 'date', 'x-request-id'];
 // RFC 9110 §5.1, §5.5: a reader might take anything else for more than one field.
 const field = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*$/;
 
@@ -57,11 +57,11 @@ function statusAndFields({ status, headers }: HttpResponse, secure: boolean): st
 /** Returns status line and header, one octet per character. Throws an Error when the status or a field is invalid. */
 function headOf(
   connection: Connection,
-  { http10, keepAlive }: RequestHead,
+  { id, http10, keepAlive }: RequestHead,
   response: HttpResponse,
   framing: Framing,
 ): string {
-  let text = `${statusAndFields(response, connection.peer.secure)}\r\nDate: ${connection.clock.date}\r\n`;
+  let text = `${statusAndFields(response, connection.peer.secure)}\r\nDate: ${connection.clock.date}\r\nX-Request-Id: ${id}\r\n`;
   if (typeof framing === 'number') text += `Content-Length: ${framing}\r\n`;
   else if (framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
   if (connection.closing || !keepAlive || framing === 'to the end') {

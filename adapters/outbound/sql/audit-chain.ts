@@ -25,11 +25,12 @@ export class AuditChain {
 /** Returns `event` linked to `head` as the new head. */
 export function link(head: Head, event: AuditEvent): Omit<ChainedEvent, 'id'> {
   const { chain } = head;
-  const { at, actor, action, outcome, detail } = event;
+  const { at, actor, action, outcome, detail, requestId = null } = event;
   // The database replaces a lone surrogate, so the stored text would not match its hash.
   const object = event.object.toWellFormed();
   const sequence = head.sequence + 1;
-  const hash = chainHash(head.hash, chain, sequence, { at, actor, action, object, outcome, detail });
+  const linked = { at, actor, action, object, outcome, detail, requestId };
+  const hash = chainHash(head.hash, chain, sequence, linked);
   // An object literal with all properties is faster than copying the event.
-  return { at, actor, action, object, outcome, detail, chain, sequence, hash };
+  return { at, actor, action, object, outcome, detail, chain, sequence, hash, requestId };
 }

@@ -574,6 +574,7 @@ const schema = {
       chain: text,
       sequence: integer,
       hash: bytes,
+      requestId: orNull(text),
     },
     unique: [['chain', 'sequence']],
     searchable: ['actor', 'action', 'object', 'detail'],

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import type { Clock, Log, LogFields } from '#core/ports/platform.ts';
+import type { Clock, Log, LogFields, RequestContext } from '#core/ports/platform.ts';
 import { formatLine, type LogEntry, type LogLevel, logLevels } from './log-line.ts';
 import { LogQueue } from './log-queue.ts';
 import { RotatingFile } from './log-rotation.ts';
@@ -17,14 +17,16 @@ interface LogFileOptions {
   /** Default 10. */
   readonly maxFiles?: number;
   readonly clock?: Clock;
+  /** Names the request of a line. */
+  readonly requests?: RequestContext;
 }
 
 /** Milliseconds that `close` waits for a blocked disk or reader of standard error. */
 const patience = 2000;
 
-/** Opens a log of JSON lines: time, level, pid, event, then the fields, and `error` for a cause. */
+/** Opens a log of JSON lines: time, level, pid, event, the request's id and traceparent, then the fields, and `error` for a cause. */
 export async function openLogFile(options: LogFileOptions): Promise<Log & { close(): Promise<void> }> {
-  const { directory, maxBytes = 10 * 1024 * 1024, maxFiles = 10, clock = systemClock } = options;
+  const { directory, maxBytes = 10 * 1024 * 1024, maxFiles = 10, clock = systemClock, requests } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = new RotatingFile({ directory, maxBytes, maxFiles, now: clock.now });
   // Fail at the start, while somebody is watching, if the file cannot be written.
@@ -39,7 +41,14 @@ export async function openLogFile(options: LogFileOptions): Promise<Log & { clos
   let closed = false;
   const write = (level: LogLevel, event: string, fields?: LogFields, cause?: unknown): void => {
     if (closed || logLevels.indexOf(level) < least) return;
-    const line = formatSafely({ time: clock.now(), level, event, fields, cause });
+    const line = formatSafely({
+      time: clock.now(),
+      level,
+      event,
+      fields,
+      cause,
+      request: requests?.current(),
+    });
     for (const queue of queues) queue.add(line);
   };
 

@@ -1,4 +1,4 @@
-import type { LogFields } from '#core/ports/platform.ts';
+import type { LogFields, RequestTrace } from '#core/ports/platform.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -33,6 +33,7 @@ export interface LogEntry {
   readonly event: string;
   readonly fields?: LogFields | undefined;
   readonly cause?: unknown;
+  readonly request?: RequestTrace | undefined;
 }
 
 /** Formats a line of JSON with its line feed. Throws if reading `fields` or `cause` throws. */
@@ -42,6 +43,8 @@ export function formatLine(entry: LogEntry): string {
     level: entry.level,
     pid: process.pid,
     event: cut(entry.event),
+    ...(entry.request && { requestId: entry.request.id }),
+    ...(entry.request?.traceparent !== undefined && { traceparent: entry.request.traceparent }),
     ...(entry.cause !== undefined && { error: describe(entry.cause, deepestCause) }),
   };
   for (const [name, value] of Object.entries(entry.fields ?? {})) {

@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
-import type { Clock, Entropy } from '#core/ports/platform.ts';
+import type { Clock, Entropy, RequestContext, RequestTrace } from '#core/ports/platform.ts';
 
 export const systemClock: Clock = { now: () => Date.now() };
 
@@ -26,4 +27,16 @@ export function lockDirectory(directory: string): Disposable | undefined {
     throw error;
   }
   return { [Symbol.dispose]: () => held.close() };
+}
+
+/**
+ * Returns a context that follows a request through asynchronous calls, so that log lines and audit events have its id
+ * without every function passing it on. Work that a request starts and that outlives it keeps the id of that request.
+ */
+export function createRequestContext(): RequestContext {
+  const storage = new AsyncLocalStorage<RequestTrace>();
+  return {
+    run: (trace, work) => storage.run(trace, work),
+    current: () => storage.getStore(),
+  };
 }

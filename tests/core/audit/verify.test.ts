@@ -83,6 +83,12 @@ test.each([
     'the event was modified',
   ],
   [
+    'a request id that was added',
+    device,
+    (id: number) => `update audit_events set request_id = '${'a'.repeat(32)}' where id = ${id}`,
+    'the event was modified',
+  ],
+  [
     'a removed event',
     device,
     (id: number) => `delete from audit_events where id = ${id}`,
@@ -109,6 +115,28 @@ test.each([
   const { problems } = await site.verify();
   expect(problems[0]!.what).toBe(expected);
   expect([id, id + 1]).toContain(problems[0]!.event!);
+});
+
+test('a request id is part of the hash, and an event without one has the hash of earlier versions', () => {
+  const event = {
+    at: 1,
+    actor: { kind: 'system', id: null, name: 'postern', address: '' },
+    action: 'device.create',
+    object: 'device:1',
+    outcome: 'success',
+    detail: { b: 1, a: true },
+  } as const;
+  const hashOf = (requestId?: string | null) =>
+    Buffer.from(
+      chainHash(genesis, 'c', 1, requestId === undefined ? event : { ...event, requestId }),
+    ).toString('hex');
+  const earlier = new Bun.CryptoHasher('sha256')
+    .update(genesis)
+    .update('["c",1,1,"system",null,"postern","","device.create","device:1","success",[["a",true],["b",1]]]')
+    .digest('hex');
+  expect(hashOf()).toBe(earlier);
+  expect(hashOf(null)).toBe(earlier);
+  expect(new Set([earlier, hashOf(''), hashOf('a'), hashOf('b')]).size).toBe(4);
 });
 
 test('an inserted event is detected', async () => {

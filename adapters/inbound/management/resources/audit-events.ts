@@ -51,6 +51,14 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
     detail: { schema: detail, ...shown },
     chain: { schema: Type.String({ description: 'each writing process has its own chain' }), ...ordered },
     sequence: { schema: Type.Integer({ description: 'position in the chain' }), ...ordered },
+    request_id: {
+      schema: nullable(
+        Type.String(),
+        'the `X-Request-Id` of the response to the request that caused the event; null for periodic work',
+      ),
+      record: 'requestId',
+      ...shown,
+    },
     hash: {
       schema: Type.String({ description: 'SHA-256 that links the event to the previous one, hexadecimal' }),
       ...shown,
@@ -68,10 +76,27 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
     },
     outcome: oneOfTexts('outcome', outcomes),
     actor: contains('actor', 'the kind, name or address of the actor', JSON.stringify),
+    request_id: {
+      schema: Type.String({ pattern: '^[0-9a-f]{32}$', description: 'the `X-Request-Id` of a response' }),
+      conditions: (text) => [{ field: 'requestId', is: 'equal', value: text }],
+    },
     from: from('at'),
     to: until('at'),
   },
-  toJson: ({ id, at, actor, action, object, objectName = null, outcome, detail, chain, sequence, hash }) => ({
+  toJson: ({
+    id,
+    at,
+    actor,
+    action,
+    object,
+    objectName = null,
+    outcome,
+    detail,
+    chain,
+    sequence,
+    hash,
+    requestId,
+  }) => ({
     id,
     created_at: timestamp(at),
     actor,
@@ -82,6 +107,7 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
     detail,
     chain,
     sequence,
+    request_id: requestId,
     hash: Buffer.from(hash).toString('hex'),
   }),
   example: {
@@ -95,6 +121,7 @@ export const auditEvents: Description<'auditEvent', never, ChainedEvent & Partia
     detail: { commonName: 'pump-7' },
     chain: '6a4c1c6e-3f0e-4f5c-9d6b-8c1f6f1f2a11',
     sequence: 88,
+    request_id: '4bf92f3577b34da6a3ce929d0e0e4736',
     hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
   operations: (gateway) => gateway.auditEvents,

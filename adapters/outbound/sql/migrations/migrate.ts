@@ -9,7 +9,7 @@ import { devices } from './0006-devices.ts';
 import { webhooks } from './0007-webhooks.ts';
 import { crlParts, listOrders, nestedMessages, onboardedWith } from './0008-0014.ts';
 import { accounts, custodians, orderedLists, replays, truststoreIndex } from './0017-0024.ts';
-import { foreignKeyIndexes } from './0026-foreign-key-indexes.ts';
+import { foreignKeyIndexes, requestIds } from './0026-0030.ts';
 
 /** All migrations in their order. A released name must not change. */
 const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => Promise<void>>> = {
@@ -29,6 +29,7 @@ const catalog: Readonly<Record<string, (builder: Builder, dialect: Dialect) => P
   '0022-truststore-index': truststoreIndex,
   '0024-custodians': custodians,
   '0026-foreign-key-indexes': foreignKeyIndexes,
+  '0030-request-ids': requestIds,
 };
 
 /** In the order in which they run. */

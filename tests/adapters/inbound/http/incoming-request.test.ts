@@ -7,7 +7,7 @@ import { IncomingRequest } from '#adapters/inbound/http/incoming-request.ts';
 import { defaultLimits } from '#adapters/inbound/http/limits.ts';
 
 const pieces = 200;
-const head = { method: 'POST', target: '/', http10: false, fields: [], keepAlive: true };
+const head = { id: '0'.repeat(32), method: 'POST', target: '/', http10: false, fields: [], keepAlive: true };
 
 test('the pieces of a body are released while its request is handled', async () => {
   const seen = Promise.withResolvers<HttpRequest>();
@@ -28,7 +28,13 @@ test('the pieces of a body are released while its request is handled', async () 
   const socket = { write: () => true, destroySoon() {} } as unknown as Socket;
   const connection = new Connection(socket, peer, new Clock(), defaultLimits);
   const request = { method: 'POST', path: '/', query: '', headers: {}, body: new Uint8Array(), peer };
-  const incoming = new IncomingRequest(connection, head, { mount, request, limit: pieces }, () => {});
+  const incoming = new IncomingRequest(
+    connection,
+    head,
+    { mount, request, limit: pieces },
+    undefined,
+    () => {},
+  );
   const held = received(incoming);
   expect((await seen.promise).body).toHaveLength(pieces);
   await Bun.sleep(1);

@@ -107,7 +107,13 @@ test('a response has the security header fields and does not name the server', a
 test('field names have their usual case, whatever the mount writes', async () => {
   const namesOf = (response: string): string[] =>
     [...response.slice(0, response.indexOf('\r\n\r\n')).matchAll(/^([^\s:]+): /gm)].map(([, name]) => name!);
-  const always = ['X-Content-Type-Options', 'Cache-Control', 'Strict-Transport-Security', 'Date'];
+  const always = [
+    'X-Content-Type-Options',
+    'Cache-Control',
+    'Strict-Transport-Security',
+    'Date',
+    'X-Request-Id',
+  ];
   expect(namesOf(await get('/challenge')).toSorted()).toEqual(
     [
       ...always,

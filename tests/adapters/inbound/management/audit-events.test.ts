@@ -31,6 +31,7 @@ test('an event names actor, action and object', async () => {
       detail: {},
       chain: expect.any(String),
       sequence: expect.any(Number),
+      request_id: null,
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     },
   ]);
@@ -87,7 +88,7 @@ describe('the export of audit events', () => {
     expect(headers['content-disposition']).toBe('attachment; filename="audit-events.csv"');
     const [header, ...rows] = text.trimEnd().split('\r\n');
     expect(header).toBe(
-      'id,created_at,actor_kind,actor_id,actor_name,actor_address,action,object,object_name,outcome,detail,chain,sequence,hash',
+      'id,created_at,actor_kind,actor_id,actor_name,actor_address,action,object,object_name,outcome,detail,chain,sequence,request_id,hash',
     );
     expect(rows.map((row) => row.split(',').slice(2, 10))).toEqual([
       ['user', '1', 'admin', '192.0.2.1', 'device.create', 'device:2', 'pump-2', 'success'],

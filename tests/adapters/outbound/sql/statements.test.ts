@@ -59,8 +59,8 @@ describe('the SQL', () => {
     '"settings" ("id", "name", "value")',
   );
   const event = rows(
-    `(record->>0)::bigint, ${[1, 2, 3, 4, 5, 6].map((n) => `(record->>${n})`).join(', ')}, (record->>7)::bigint, decode(record->>8, 'base64')`,
-    '"audit_events" ("at", "actor", "action", "object", "outcome", "detail", "chain", "sequence", "hash")',
+    `(record->>0)::bigint, ${[1, 2, 3, 4, 5, 6].map((n) => `(record->>${n})`).join(', ')}, (record->>7)::bigint, decode(record->>8, 'base64'), (record->>9)`,
+    '"audit_events" ("at", "actor", "action", "object", "outcome", "detail", "chain", "sequence", "hash", "request_id")',
     '$2',
   );
   const head = (first: number) =>

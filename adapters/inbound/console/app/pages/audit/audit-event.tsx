@@ -15,6 +15,7 @@ const m = messages(
     number: 'Event number',
     object: 'Object',
     position: 'Position in the chain',
+    request: 'Request ID',
     service: 'Postern',
     unauthenticated: 'Not authenticated',
     when: 'Time',
@@ -29,6 +30,7 @@ const m = messages(
     number: 'Ereignisnummer',
     object: 'Objekt',
     position: 'Stelle in der Kette',
+    request: 'Anfrage-ID',
     service: 'Postern',
     unauthenticated: 'Nicht authentifiziert',
     when: 'Zeit',
@@ -54,6 +56,7 @@ export interface AuditEvent {
   readonly chain: string;
   readonly sequence: number;
   readonly hash: string;
+  readonly request_id: string | null;
 }
 
 /** Who did it. An account without a name has been deleted or comes from elsewhere. */
@@ -109,6 +112,7 @@ export const EventFacts = ({ of: event }: { readonly of: AuditEvent }) => (
       ...Object.entries(event.detail).map(
         ([name, value]) => [name, <Text key={name} of={String(value)} />] as const,
       ),
+      [m('request'), event.request_id === null ? null : <Code key="q" of={event.request_id} />],
       [m('number'), event.id],
       [m('chain'), <Code key="h" of={event.chain} />],
       [m('position'), event.sequence],

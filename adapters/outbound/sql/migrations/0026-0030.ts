@@ -1,5 +1,5 @@
 import type { Builder, Dialect } from '../queries.ts';
-import { createIndex } from './columns.ts';
+import { createIndex, dataTypes } from './columns.ts';
 
 /**
  * What the deletion of a CA, a profile or a certificate looks up is found in an index. CAs and profiles are few, so that a new
@@ -19,4 +19,10 @@ export async function foreignKeyIndexes(builder: Builder, dialect: Dialect): Pro
   // What lists of these tables are ordered by.
   await createIndex(builder, dialect, 'onboarding_configs', 'created_at');
   await createIndex(builder, dialect, 'no_onboarding_configs', 'created_at');
+}
+
+/** Adds the request that caused an audit event. No index: only accounts search for it, in readers of their own. */
+export async function requestIds(builder: Builder, dialect: Dialect): Promise<void> {
+  const { text } = dataTypes[dialect];
+  await builder.schema.alterTable('audit_events').addColumn('request_id', text).execute();
 }
