@@ -237,12 +237,13 @@ const importTable: readonly Row[] = [
   { of: 'plugins/kit/templates/*/', may: ['self'], packages: 'any' },
   { of: 'plugins/kit/examples/*/', may: ['self'], packages: { postern: 'all', 'node:crypto': 'all' } },
   {
-    of: 'plugins/host/(schema|choose|config|config-file|explain|registry|reason).ts',
+    of: 'plugins/host/(schema|sections|choose|config|config-file|explain|registry|reason).ts',
     may: [
-      'plugins/host/(schema|choose|config|config-file|registry|reason).ts',
+      'plugins/host/(schema|sections|choose|config|config-file|registry|reason).ts',
       'plugins/kit/(contract|postern).ts',
       'core/fault.ts',
-      'adapters/inbound/http/evidence.ts',
+      'core/ports/settings.ts',
+      'adapters/inbound/http/(evidence|limits).ts',
     ],
     types: ['core/'],
     packages: {
@@ -284,7 +285,7 @@ const importTable: readonly Row[] = [
   // A plugin: its contract and its adapter, never another plugin.
   {
     of: 'plugins/builtin/',
-    may: ['plugins/kit/contract.ts', 'adapters/'],
+    may: ['plugins/kit/contract.ts', 'plugins/builtin/remote-cmp-config.ts', 'adapters/'],
     types: ['core/'],
     packages: { 'node:fs/promises': 'all', 'node:path': 'all', '@sinclair/typebox': 'all' },
   },

@@ -1,44 +1,37 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
+import Ajv from 'ajv';
 import { permissions, shippedRoles } from '#core/access/permissions.ts';
 import { shippedProfiles } from '#core/profiles/shipped.ts';
 import { catalog } from '#plugins/catalog.ts';
-import { readConfiguration, sections } from '#plugins/host/config.ts';
+import { readConfiguration } from '#plugins/host/config.ts';
+import { sections } from '#plugins/host/sections.ts';
 import { definePlugin } from '#plugins/kit/contract.ts';
 import ocsp from '#plugins/kit/examples/ocsp/plugin.ts';
+import { exampleOf, keysOf } from './reference/configuration.ts';
+import { configurationSchema, valueSchema } from './reference/json-schema.ts';
+import { partsOf } from './reference/page.ts';
+import { reference } from './reference/pages.ts';
 
 const root = join(import.meta.dir, '..');
 const page = (name: string): string => readFileSync(join(root, 'docs/reference', name), 'utf8');
 const missing = (text: string, words: readonly string[]): readonly string[] =>
   words.filter((word) => !text.includes(`\`${word}\``));
 
-/** The keys of a table of the configuration; those of a table inside it as `outer.inner`, or alone. */
-const keysOf = (schema: TSchema): string[] => Object.keys(schema.properties ?? {});
+const ajv = new Ajv({ strict: true, strictRequired: false });
+const matchesSchema = ajv.compile(configurationSchema);
 
 describe('the reference pages', () => {
-  test('name every key of the configuration', () => {
-    const text = page('configuration.md');
-    const own = Object.values(sections).flatMap(keysOf);
-    const ofPlugins = catalog.flatMap(({ config }) => keysOf(config));
-    const nested = catalog.flatMap(({ config }) =>
-      Object.entries(config.properties).flatMap(([outer, schema]) =>
-        keysOf(schema).map((inner) => [`${outer}.${inner}`, inner] as const),
-      ),
-    );
-    const tables = nested.map(([path]) => path.split('.')[0]!);
-    expect(own.length + ofPlugins.length).toBeGreaterThan(60);
-    expect(nested.length).toBeGreaterThan(5);
-    expect(
-      missing(
-        text,
-        [...own, ...ofPlugins].filter((key) => !tables.includes(key)),
-      ),
-    ).toEqual([]);
-    expect(
-      nested.filter(([path, inner]) => missing(text, [path]).length > 0 && missing(text, [inner]).length > 0),
-    ).toEqual([]);
+  test.each(reference(root))('$path is what `npm run reference` writes', ({ now, before }) => {
+    expect(before).toBe(now);
+  });
+
+  test('have every part that the program generates', () => {
+    for (const { before, parts } of reference(root)) {
+      expect(partsOf(before).toSorted()).toEqual(Object.keys(parts).toSorted());
+    }
   });
 
   test('list every permission with the built-in roles that have it', () => {
@@ -69,6 +62,24 @@ describe('the reference pages', () => {
     const metrics = [...code.matchAll(/'(postern_[a-z_]+)'/g)].map(([, name]) => name!);
     expect(metrics.length).toBeGreaterThan(8);
     expect(missing(page('health.md'), metrics)).toEqual([]);
+  });
+});
+
+describe('every key of the configuration', () => {
+  const tables = [...Object.values(sections), ...catalog.map(({ config }) => config)];
+  const keys = tables.flatMap((schema) => keysOf(schema));
+
+  test('has a description', () => {
+    expect(keys.length).toBeGreaterThan(100);
+    expect(keys.filter(({ schema }) => !schema.description).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('has an example that the JSON Schema accepts', () => {
+    const { $defs } = configurationSchema;
+    const wrong = keys.filter(
+      ({ schema }) => !ajv.validate({ ...valueSchema(schema), $defs }, exampleOf(schema)),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
   });
 });
 
@@ -104,6 +115,24 @@ describe('the blocks of the pages', () => {
     // Examples of a fingerprint are cut short.
     const tables = Bun.TOML.parse(block.replace(/"(?:[0-9A-F]{2}:)+…"/g, `"${'00'.repeat(32)}"`));
     expect(await readConfiguration({ tables, overrides: {}, source, catalog, load })).toBeDefined();
+    expect([matchesSchema(tables), matchesSchema.errors]).toEqual([true, null]);
+  });
+
+  test.each([
+    '[server]\nhttps = 8443',
+    '[servers]',
+    '[server]\nhttps_port = 70000',
+    '[server]\nbase_url = "ftp://pki.example"',
+    '[log]\nlevel = "verbose"',
+    '[store]\nplugin = "oracle"',
+    '[store]\nplugin = "postgres"',
+    '[store]\npath = "x.db"',
+    '[keys.hsm]\nlibrary = "x.so"\npin = "1"',
+    '[keys.hsm]\nplugin = "pkcs11"\nlibrary = "x.so"',
+    '[inbound.cmp]\nconfirm_minutes = 1',
+    '[secrets]\npassphrase = { files = "x" }',
+  ])('the JSON Schema rejects %j', (block) => {
+    expect(matchesSchema(Bun.TOML.parse(block))).toBe(false);
   });
 
   test.each(blocks('json').filter(([, block]) => !block.includes('…')))('%s is JSON', (_, block) => {

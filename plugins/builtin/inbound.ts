@@ -6,21 +6,39 @@ export const cmp = definePlugin({
   name: 'cmp',
   summary: 'Enrolment over CMP (RFC 9483) at /.well-known/cmp.',
   config: Type.Object({
-    /** A certificate that its holder has not confirmed within this time is revoked. */
-    confirm_seconds: Type.Integer({ minimum: 1, maximum: 7 * 86_400, default: 600 }),
-    /** How long a request can be pending, unless its approval sets another limit. */
-    decide_seconds: Type.Integer({ minimum: 60, maximum: 90 * 86_400, default: 14 * 86_400 }),
-    /** The largest difference between messageTime and the time of the gateway. At most a day, as long as transactions are kept. */
-    message_time_seconds: Type.Integer({ minimum: 10, maximum: 86_400, default: 86_400 }),
-    /** Rejects messages without messageTime. Otherwise their transactions are kept for as long as they could be replayed. */
-    message_time_required: Type.Boolean({ default: false }),
-    /** The format of a server-generated private key: AsymmetricKeyPackage in RFC 9483 §4.1.6; OpenSSL reads only PKCS#8. */
+    confirm_seconds: Type.Integer({
+      minimum: 1,
+      maximum: 7 * 86_400,
+      default: 600,
+      description: 'A certificate that its holder does not confirm in this time is revoked.',
+    }),
+    decide_seconds: Type.Integer({
+      minimum: 60,
+      maximum: 90 * 86_400,
+      default: 14 * 86_400,
+      description: 'How long a pending request waits. The period of an approval replaces it.',
+    }),
+    message_time_seconds: Type.Integer({
+      minimum: 10,
+      maximum: 86_400,
+      default: 86_400,
+      description:
+        'A message is rejected if its messageTime is further than this from the time of the gateway.',
+    }),
+    message_time_required: Type.Boolean({
+      default: false,
+      description:
+        'Rejects messages without messageTime, instead of remembering their transactions for longer.',
+    }),
     central_key_format: Type.Union([Type.Literal('asymmetric-key-package'), Type.Literal('pkcs8')], {
       default: 'asymmetric-key-package',
+      description:
+        'The format of private keys that the gateway generates: the one of RFC 9483 §4.1.6, or the one that OpenSSL reads.',
     }),
-    /** Its encryption under a shared secret: AES key wrap in RFC 9483 §4.1.6.3; OpenSSL reads only PWRI-KEK (RFC 3211). */
     central_key_wrap: Type.Union([Type.Literal('aes-wrap'), Type.Literal('pwri-kek')], {
       default: 'aes-wrap',
+      description:
+        'How such a key is encrypted under a shared secret: as in RFC 9483 §4.1.6.3, or with PWRI-KEK (RFC 3211) for OpenSSL.',
     }),
   }),
   open: async (config, { gateway, clock, entropy, log }) => {
@@ -63,8 +81,12 @@ export const management = definePlugin({
   name: 'management',
   summary: 'The Management API at /api, its OpenAPI document at /schema, metrics at /metrics.',
   config: Type.Object({
-    /** The maximum size of an imported device file, in MiB. */
-    device_import_mib: Type.Integer({ minimum: 1, maximum: 512, default: 32 }),
+    device_import_mib: Type.Integer({
+      minimum: 1,
+      maximum: 512,
+      default: 32,
+      description: 'The size in MiB of the largest CSV file of devices that can be imported.',
+    }),
   }),
   async open({ device_import_mib: mebibytes }, { gateway, log, clock, baseUrl }) {
     const { createManagement } = await import('#adapters/inbound/management/mount.ts');

@@ -7,8 +7,15 @@ export const keyfile = definePlugin({
   name: 'keyfile',
   summary: 'Stores private keys in encrypted files in the data directory.',
   config: Type.Object({
-    /** Default: `keys` in the data directory. */
-    directory: Type.Optional(Type.String({ minLength: 1, pathname: true })),
+    directory: Type.Optional(
+      Type.String({
+        minLength: 1,
+        pathname: true,
+        description: 'The directory of the key files.',
+        examples: ['/var/lib/postern/keys'],
+        unset: '`keys` in the data directory',
+      }),
+    ),
   }),
   open: async ({ directory }, { dataDirectory, vault }) =>
     (await import('#adapters/outbound/keyfile/key-files.ts')).openKeyFiles({
@@ -22,22 +29,56 @@ export const pkcs11 = definePlugin({
   name: 'pkcs11',
   summary: 'Stores private keys in a PKCS#11 token: a hardware security module or SoftHSM.',
   config: Type.Object({
-    /** The PKCS#11 module of the manufacturer. */
-    library: Type.String({ minLength: 1, pathname: true }),
-    /** The initialisation parameters, which only modules of NSS need. */
-    library_parameters: Type.Optional(Type.String({ minLength: 1 })),
-    /** The label of the token. Without `token` and `slot`, the module must have exactly one token. */
-    token: Type.Optional(Type.String({ minLength: 1, maxLength: 32 })),
-    /** The slot number of the token, if several tokens have the same label. */
-    slot: Type.Optional(Type.Integer({ minimum: 0 })),
-    pin: Type.String({ minLength: 1 }),
-    /** The number of concurrent signature operations. */
-    sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
-    /** The time limit of one operation. */
-    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600 })),
-    /** Environment variables for the module, in addition to common ones of the gateway's own environment. */
+    library: Type.String({
+      minLength: 1,
+      pathname: true,
+      description: "The manufacturer's PKCS#11 module.",
+      examples: ['/usr/lib/softhsm/libsofthsm2.so'],
+    }),
+    library_parameters: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'Initialization parameters of the module. Only modules of NSS need them.',
+        examples: ["configdir='sql:/etc/pki/nssdb'"],
+      }),
+    ),
+    token: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 32,
+        description: 'The label of the token.',
+        examples: ['postern'],
+        unset: 'the only token',
+      }),
+    ),
+    slot: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The number of the PKCS#11 slot of the token, if several tokens have the same label.',
+        examples: [0],
+      }),
+    ),
+    pin: Type.String({
+      minLength: 1,
+      description: 'The user PIN of the token.',
+      examples: [{ file: 'pin' }],
+    }),
+    sessions: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 64, description: 'Concurrent signatures.', unset: '4' }),
+    ),
+    timeout_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 600,
+        description: 'How long one response of the token may take.',
+        unset: '10',
+      }),
+    ),
     environment: Type.Optional(
-      Type.Array(Type.String({ title: 'text like NAME=value', pattern: '^[A-Za-z_][A-Za-z0-9_]*=' })),
+      Type.Array(Type.String({ title: 'text like NAME=value', pattern: '^[A-Za-z_][A-Za-z0-9_]*=' }), {
+        description: 'Environment variables of the module.',
+        examples: [['SOFTHSM2_CONF=/etc/postern/softhsm2.conf']],
+      }),
     ),
   }),
   open: async (

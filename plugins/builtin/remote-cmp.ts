@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import type { Identity, Trust } from '#adapters/outbound/remote-cmp/remote-cmp.ts';
 import { readCertificateFile } from '#adapters/wire/certificate-file.ts';
 import type { MacParameters } from '#adapters/wire/cmp/mac.ts';
@@ -8,85 +8,17 @@ import { encodePem } from '#adapters/wire/pem.ts';
 import { readPrivateKey } from '#adapters/wire/private-key.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
 import { definePlugin } from '../kit/contract.ts';
+import { remoteCmpConfig } from './remote-cmp-config.ts';
 
 const adapter = () => import('#adapters/outbound/remote-cmp/remote-cmp.ts');
-const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
-const flag = Type.Optional(Type.Boolean());
-const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }));
-const whole = (minimum: number, maximum: number) => Type.Optional(Type.Integer({ minimum, maximum }));
-const oneOf = <const T extends readonly string[]>(...values: T) =>
-  Type.Optional(Type.Union(values.map((value) => Type.Literal(value as T[number]))));
-
-const config = Type.Object({
-  url: Type.String({
-    title: 'an address like https://ca.example or http://ca.example:829/pkix',
-    pattern: '^https?://[^?#@]+$',
-    maxLength: 1000,
-  }),
-  /** Appended to the URL. Default: `/.well-known/cmp` if the URL has no path. */
-  path: text(500),
-  /** The name of the shared secret at the upstream CA. */
-  reference: text(255),
-  secret: text(1000),
-  mac: oneOf('password-based-mac', 'pbmac1'),
-  mac_iterations: whole(100, 1_000_000),
-  /** Instead of a secret: a certificate with its chain, and its key. */
-  client_certificate: path,
-  client_key: path,
-  /** Instead of a key file: a key store, and the id or label of the key in it. */
-  client_key_store: text(64),
-  client_key_id: text(255),
-  client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Whether Postern renews the certificate. Default: true. */
-  client_renewal: flag,
-  trust: Type.Optional(
-    Type.Object({
-      file: path,
-      fingerprint: Type.Optional(
-        Type.String({ title: 'a SHA-256 in hexadecimal', pattern: '^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$' }),
-      ),
-      server_certificate: path,
-      server_name: text(1000),
-    }),
-  ),
-  tls_trust_file: path,
-  /** The CA certificates of an upstream that does not provide them. */
-  ca_certificates: path,
-  profile: text(255),
-  recipient: text(1000),
-  /** How requests are forwarded: in messages of Postern's own, or with the device's signed message nested inside. */
-  forward: oneOf('request', 'nested', 'nested-only'),
-  ra_verified: flag,
-  implicit_confirm: flag,
-  enrol_with: oneOf('ir', 'cr'),
-  renew_with: oneOf('cr', 'kur'),
-  extra_certs: oneOf('chain', 'certificate', 'none'),
-  pvno: whole(2, 3),
-  /** Whether messages contain messageTime. Default: true. */
-  message_time: flag,
-  accept: Type.Optional(
-    Type.Object({
-      unprotected_errors: flag,
-      unprotected_confirmations: flag,
-      any_sender_kid: flag,
-      any_certificate_order: flag,
-      any_signer: flag,
-      any_content_type: flag,
-    }),
-  ),
-  timeout_seconds: whole(1, 120),
-  poll_least_seconds: whole(1, 3600),
-  poll_most_seconds: whole(1, 3600),
-});
-
-type Config = Static<typeof config>;
+type Config = Static<typeof remoteCmpConfig>;
 type KeyStores = ReadonlyMap<string, KeyStore> | undefined;
 
 export const remoteCmp = definePlugin({
   slot: 'issuers',
   name: 'remote-cmp',
   summary: 'Requests certificates from an upstream CA over CMP.',
-  config,
+  config: remoteCmpConfig,
   async open(config, { name, dataDirectory, vault, clock, entropy, log, keyStores }) {
     const { trust = {}, accept = {} } = config;
     const max = config.poll_most_seconds ?? 3600;

@@ -7,39 +7,68 @@ import { readPrivateKey } from '#adapters/wire/private-key.ts';
 import { definePlugin } from '../kit/contract.ts';
 
 const adapter = () => import('#adapters/outbound/remote-est/remote-est.ts');
-const path = Type.Optional(Type.String({ minLength: 1, pathname: true }));
-const seconds = (min: number, max: number) => Type.Optional(Type.Integer({ minimum: min, maximum: max }));
+const path = (description: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, pathname: true, description, examples: [example] }));
+const text = (maxLength: number, description: string, example: unknown) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength, description, examples: [example] }));
+const seconds = (min: number, max: number, unset: string, description: string) =>
+  Type.Optional(Type.Integer({ minimum: min, maximum: max, unset, description }));
 
 const config = Type.Object({
   url: Type.String({
     title: 'an address like https://ca.example or https://ca.example/.well-known/est',
     pattern: '^https://[^?#@]+$',
     maxLength: 1000,
+    description: 'The EST server. If the URL has no path, the path is `/.well-known/est`.',
+    examples: ['https://ca.example'],
   }),
-  /** The label of a CA or profile at the upstream (RFC 7030 §3.2.2); two labels are separated by a slash. */
   label: Type.Optional(
-    Type.String({ title: 'a label like plant', pattern: '^[\\w.~-]+(/[\\w.~-]+)*$', maxLength: 300 }),
-  ),
-  username: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-  password: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
-  /** The first certificate and its key. Postern renews it. */
-  client_certificate: path,
-  client_key: path,
-  client_key_password: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Instead: the common name of a certificate that Postern requests with username and password. */
-  client_name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
-  trust: Type.Optional(
-    Type.Object({
-      file: path,
-      fingerprint: Type.Optional(
-        Type.String({ title: 'a SHA-256 in hexadecimal', pattern: '^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$' }),
-      ),
+    Type.String({
+      title: 'a label like plant',
+      pattern: '^[\\w.~-]+(/[\\w.~-]+)*$',
+      maxLength: 300,
+      description: 'Selects one of the CAs or profiles of the upstream (RFC 7030 §3.2.2).',
+      examples: ['plant'],
     }),
   ),
-  timeout_seconds: seconds(1, 120),
-  /** The limits for the Retry-After of the upstream. */
-  retry_after_least_seconds: seconds(1, 3600),
-  retry_after_most_seconds: seconds(1, 3600),
+  username: text(255, 'The user name for HTTP Basic.', 'postern'),
+  password: text(1000, 'The password for HTTP Basic.', { file: 'upstream-password' }),
+  client_certificate: path(
+    'An initial client certificate. Postern renews it when two thirds of its validity period have passed.',
+    'upstream.pem',
+  ),
+  client_key: path('The private key of `client_certificate`.', 'upstream.key'),
+  client_key_password: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'The password of `client_key`, or of the PKCS#12 file.',
+      examples: [{ file: 'upstream-key-password' }],
+    }),
+  ),
+  client_name: text(
+    64,
+    'The common name of a client certificate that Postern obtains with `username` and `password`, and renews. Cannot be combined with `client_certificate`.',
+    'postern.plant.example',
+  ),
+  trust: Type.Optional(
+    Type.Object(
+      {
+        file: path('A file of trust anchors. Cannot be combined with `fingerprint`.', 'upstream-root.pem'),
+        fingerprint: Type.Optional(
+          Type.String({
+            title: 'a SHA-256 in hexadecimal',
+            pattern: '^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$',
+            description: 'The SHA-256 fingerprint of the root of the upstream.',
+            examples: ['5E'.repeat(32)],
+          }),
+        ),
+      },
+      { description: 'How Postern verifies the upstream.', unset: 'the CAs of the operating system' },
+    ),
+  ),
+  timeout_seconds: seconds(1, 120, '20', 'How long one response of the upstream may take.'),
+  retry_after_least_seconds: seconds(1, 3600, '2', 'The lower bound for Retry-After of the upstream.'),
+  retry_after_most_seconds: seconds(1, 3600, '3600', 'The upper bound for Retry-After of the upstream.'),
 });
 
 type Config = Static<typeof config>;

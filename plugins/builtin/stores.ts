@@ -8,8 +8,15 @@ export const sqlite = definePlugin({
   summary: 'Stores all records in an SQLite database in the data directory; needs no installation.',
   oneProcess: true,
   config: Type.Object({
-    /** Default: `postern.db` in the data directory. */
-    path: Type.Optional(Type.String({ minLength: 1, pathname: true })),
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        pathname: true,
+        description: 'The file of the database.',
+        examples: ['/var/lib/postern/postern.db'],
+        unset: '`postern.db` in the data directory',
+      }),
+    ),
   }),
   open: async ({ path }, { dataDirectory, clock }) =>
     (await import('#adapters/outbound/sql/sqlite.ts')).openSqliteStore({
@@ -23,7 +30,8 @@ export const sqlite = definePlugin({
     ),
 });
 
-const seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 3600 }));
+const seconds = (unset: string, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 3600, description, unset }));
 
 export const postgres = definePlugin({
   slot: 'store',
@@ -33,13 +41,23 @@ export const postgres = definePlugin({
     url: Type.String({
       title: 'a URL like postgres://user:password@host:5432/database',
       pattern: '^postgres(ql)?://',
+      description: 'The address of the database, with several hosts if it has standbys.',
+      examples: ['postgres://postern@db1,db2/postern?sslmode=verify-full'],
     }),
-    /** The number of connections for reading in each process; one more is for writing. */
-    pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-    connect_timeout_seconds: seconds,
-    statement_timeout_seconds: seconds,
-    /** How long a synchronous standby may take to confirm a commit before the client receives 503. */
-    commit_timeout_seconds: seconds,
+    pool_size: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        description: 'Connections for reading, per process. Searches have 2 more, and writes 1 more.',
+        unset: '4',
+      }),
+    ),
+    connect_timeout_seconds: seconds('5', 'How long opening a connection may take.'),
+    statement_timeout_seconds: seconds('10', 'How long a statement may take.'),
+    commit_timeout_seconds: seconds(
+      '3',
+      'How long a synchronous standby may take to confirm a commit before the client receives 503.',
+    ),
   }),
   open: async (
     { url, pool_size, connect_timeout_seconds, statement_timeout_seconds, commit_timeout_seconds },

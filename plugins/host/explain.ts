@@ -1,7 +1,7 @@
 import { type Slot, slots } from '../kit/contract.ts';
-import { sections } from './config.ts';
 import type { LoadedConfiguration } from './config-file.ts';
 import { isTable, type Table } from './schema.ts';
+import { sections } from './sections.ts';
 
 /** Where the value of a key comes from. */
 export type Origin = 'file' | 'command line' | 'default' | 'not set';

@@ -215,20 +215,16 @@ const pem = ({ certificate, chain, privateKey }: TlsCredential) => ({
   privateKey: encodePem('PRIVATE KEY', privateKey),
 });
 
-function limits({ limits }: ServerConfiguration): Partial<Limits> {
-  const { header_octets: headerOctets, header_fields: headerFields, connections, pipelined } = limits;
-  const milliseconds = {
-    handshakeMs: limits.handshake_seconds,
-    headerMs: limits.header_seconds,
-    bodyMs: limits.body_seconds,
-    idleMs: limits.idle_seconds,
-  };
-  const given = [
-    ...Object.entries({ connections, headerOctets, headerFields, pipelined }),
-    ...Object.entries(milliseconds).map(([name, seconds]) => [name, seconds && seconds * 1000] as const),
-  ];
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
-}
+const limits = ({ limits }: ServerConfiguration): Partial<Limits> => ({
+  connections: limits.connections,
+  handshakeMs: limits.handshake_seconds * 1000,
+  headerMs: limits.header_seconds * 1000,
+  bodyMs: limits.body_seconds * 1000,
+  idleMs: limits.idle_seconds * 1000,
+  headerOctets: limits.header_octets,
+  headerFields: limits.header_fields,
+  pipelined: limits.pipelined,
+});
 
 /** Returns the number of worker processes: one for SQLite, which has one writer, otherwise one per CPU. */
 function numberOfWorkers({ server, store }: ServerConfiguration): number {

@@ -16,7 +16,6 @@ import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';
 import { createGateway, type Gateway } from '#core/gateway.ts';
 import type { Log, RequestContext } from '#core/ports/platform.ts';
-import { defaultLoginLimits } from '#core/ports/settings.ts';
 import type { Store } from '#core/ports/store.ts';
 import type { Inbound } from '../kit/contract.ts';
 import type { ServerConfiguration } from './config.ts';
@@ -248,10 +247,9 @@ function serverNames({ server }: ServerConfiguration, ...urls: readonly string[]
 }
 
 function loginLimits({ limits }: ServerConfiguration) {
-  const { login_window_seconds: seconds } = limits;
   return {
-    perName: limits.login_failures_per_name ?? defaultLoginLimits.perName,
-    perAddress: limits.login_failures_per_address ?? defaultLoginLimits.perAddress,
-    window: seconds === undefined ? defaultLoginLimits.window : seconds * 1000,
+    perName: limits.login_failures_per_name,
+    perAddress: limits.login_failures_per_address,
+    window: limits.login_window_seconds * 1000,
   };
 }

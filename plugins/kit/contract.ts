@@ -65,6 +65,7 @@ export interface Plugin<S extends Slot = Slot, C extends TObject = TObject> {
   /**
    * The schema of its table in the configuration, without `plugin` and `module`. Unknown keys are rejected. Text with
    * `pathname: true` is passed as an absolute path. Error messages use `title` to describe the expected value ("a URL like …").
+   * The reference is generated from `description`, `examples` and `unset`, which describes an absent key without a `default`.
    */
   readonly config: C;
   /**
