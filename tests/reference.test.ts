@@ -103,7 +103,7 @@ describe('the blocks of the pages', () => {
   const source = {
     environment: { PGPASSWORD: 'x', POSTERN_PASSPHRASE: 'x', DATABASE_URL: 'postgres://localhost/x' },
     directory: root,
-    readSecret: () => 'a secret of enough characters',
+    readSecret: () => 'a-secret-of-enough-characters-for-everything',
   };
 
   test('are at least a dozen', () => {

@@ -4,9 +4,11 @@ import { demandVisibleNames } from '../access/resource.ts';
 import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
+import type { WithSettings } from '../ports/settings.ts';
 import { newHandle, type Write } from '../ports/store.ts';
 import type { Role, User } from '../records/account.ts';
 import type { Actor } from '../records/audit-event.ts';
+import { sameSecret } from '../security/secrets.ts';
 import { commitFor, retried } from '../storage/commit.ts';
 import { checkPassword } from './password.ts';
 import { type ServiceGrant, servicePrincipal, signInService } from './service-sign-in.ts';
@@ -17,6 +19,7 @@ import { userSignIn } from './user-sign-in.ts';
 
 interface Dependencies
   extends Pick<Ports, 'clock' | 'entropy' | 'log' | 'passwords' | 'store' | 'vault'>,
+    WithSettings,
     WithThrottle {}
 
 const newUser = newHandle('user');
@@ -72,6 +75,8 @@ export interface Accounts {
   ): Promise<User>;
   /** Sets the password and ends all sessions, for the command line. Faults: notFound, malformed. */
   setPassword(username: string, password: string, actor: Actor, mustChangePassword?: boolean): Promise<void>;
+  /** Returns a principal that may only read the metrics, if `token` is the scrape token of the configuration. */
+  scraper(token: string): Principal | undefined;
   /** Returns a principal with all permissions, for commands run by the owner of the data directory. */
   operator(name: string): Principal;
 }
@@ -200,6 +205,11 @@ export function accounts(context: Dependencies): Accounts {
     servicePrincipal: (account, generation, address) =>
       servicePrincipal(context, account, generation, address),
 
+    scraper(token) {
+      const { scrapeToken } = context.settings;
+      if (scrapeToken === undefined || !sameSecret(token, scrapeToken)) return undefined;
+      return mintPrincipal({ kind: 'system', id: null, name: 'scraper', address: '' }, ['metrics.read']);
+    },
     operator: (name) => mintPrincipal({ kind: 'system', id: null, name, address: '' }, permissions),
   };
 }

@@ -15,6 +15,8 @@ export interface GatewaySettings {
   /** DNS names and IP addresses of the TLS server certificate, the preferred name first. */
   readonly serverNames: readonly string[];
   readonly loginLimits: LoginLimits;
+  /** Reads the metrics without an account. */
+  readonly scrapeToken?: string;
 }
 
 export interface LoginLimits {

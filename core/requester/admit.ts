@@ -1,4 +1,3 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { WithThrottle } from '../accounts/throttle.ts';
 import type { Attempt } from '../accounts/throttle-subjects.ts';
 import { audit, recordRefusal, shorten } from '../audit/record.ts';
@@ -14,7 +13,7 @@ import type { DeviceSecret } from '../ports/store.ts';
 import type { Actor } from '../records/audit-event.ts';
 import type { Device } from '../records/device.ts';
 import type { Domain } from '../records/domain.ts';
-import { secretContext } from '../security/secrets.ts';
+import { sameSecret, secretContext } from '../security/secrets.ts';
 import { type Certificate, extendedKeyUsageOf, keyUsageOf, parseCertificate } from '../x509/certificate.ts';
 import { formatDistinguishedName } from '../x509/name.ts';
 import { oid } from '../x509/oids.ts';
@@ -326,13 +325,6 @@ async function refused(
       detail: { protocol: target.protocol, reason: shorten(reason), ...(unrecorded > 0 && { unrecorded }) },
     }),
   );
-}
-
-const digest = (secret: Uint8Array | string): Uint8Array => hash('sha256', secret, 'buffer');
-
-/** Compares in constant time, for secrets of any length. A text counts as its octets in UTF-8. */
-function sameSecret(a: string, b: Uint8Array): boolean {
-  return timingSafeEqual(digest(a), digest(b));
 }
 
 const randomSecret = (context: Pick<Ports, 'entropy'>): Uint8Array => context.entropy.bytes(32);

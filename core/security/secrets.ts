@@ -1,3 +1,4 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { Entropy } from '../ports/platform.ts';
 
 /**
@@ -15,3 +16,10 @@ export const secretContext = {
 
 /** 256 random bits, base64url. */
 export const newSecret = (entropy: Entropy): string => Buffer.from(entropy.bytes(32)).toString('base64url');
+
+const digest = (secret: Uint8Array | string): Uint8Array => hash('sha256', secret, 'buffer');
+
+/** Compares in constant time, for secrets of any length. A text counts as its octets in UTF-8. */
+export function sameSecret(a: string, b: Uint8Array | string): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}

@@ -154,6 +154,19 @@ export const sections = {
     },
     { ...closed, description: 'The log.' },
   ),
+  metrics: Type.Object(
+    {
+      token: text({
+        title: 'a token of at least 32 letters, digits and -._~+/ (openssl rand -hex 32)',
+        pattern: '^[A-Za-z0-9._~+/-]{32,512}=*$',
+        description:
+          'Opens `/metrics`, and nothing else, to a request with `Authorization: Bearer` and this token.',
+        examples: [{ file: 'scrape-token' }],
+        unset: '`/metrics` needs an account with the permission `metrics.read`',
+      }),
+    },
+    { ...closed, description: 'How monitoring reads the metrics.' },
+  ),
   domains: Type.Object(
     {
       default: Type.String({

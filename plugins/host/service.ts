@@ -159,6 +159,7 @@ export async function openService(
     protocols: configuration.inbound.map(({ plugin }) => plugin.name),
     serverNames: serverNames(configuration, baseUrl, publicUrl),
     loginLimits: loginLimits(configuration),
+    ...(configuration.metrics.token !== undefined && { scrapeToken: configuration.metrics.token }),
   });
   return {
     store: store!,

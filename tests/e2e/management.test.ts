@@ -4,10 +4,11 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Server, shell, startServer } from '#tests/fixtures/server.ts';
 
+const scrapeToken = 'c4'.repeat(32);
 let server: Server;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ config: `[metrics]\ntoken = "${scrapeToken}"\n` });
   server.device('pump-1');
 }, 60_000);
 afterAll(() => server[Symbol.asyncDispose]());
@@ -43,6 +44,14 @@ test('a service account from the command line signs in with the OAuth form, and 
   });
   const files = JSON.parse(curl('/api/logging/list_files/', bearer));
   expect(files.map(({ name }: { name: string }) => name)).toEqual(['postern.log']);
+});
+
+test('the scrape token of the configuration reads the metrics, and is in no log', () => {
+  expect(curl('/metrics', `-H 'Authorization: Bearer ${scrapeToken}'`)).toContain(
+    'postern_healthy{part="store"} 1\n',
+  );
+  expect(curl('/api/devices/', `-H 'Authorization: Bearer ${scrapeToken}'`)).toContain('token_not_valid');
+  expect(server.log()).not.toContain(scrapeToken);
 });
 
 test('the default role of a service account is Default, and an unknown role is reported', () => {

@@ -77,6 +77,10 @@ describe('an invalid value is reported with its path', () => {
     ['[log]\nlevel = "loud"', 'log.level: must be "debug" or "info" or "warn" or "error"'],
     ['[domains]\ndefault = ""', 'domains.default: must be non-empty text'],
     [
+      '[metrics]\ntoken = "too short"',
+      'metrics.token: must be a token of at least 32 letters, digits and -._~+/ (openssl rand -hex 32)',
+    ],
+    [
       '[limits]\nlogin_failures_per_nam = 3',
       'limits.login_failures_per_nam: unknown key (did you mean "login_failures_per_name"?)',
     ],

@@ -16,7 +16,7 @@ export const metricsRoute = (gateway: Gateway): Route => ({
     summary: 'Read metrics in the text format of Prometheus',
     description:
       'Any one of the worker processes responds. Counters of a single process have its number in the label `worker`: sum over ' +
-      'that label. Scrapers authenticate as a service account.',
+      'that label. Scrapers authenticate with the token in `[metrics]` of the configuration, or as a service account.',
     permission: 'metrics.read',
     responses: {
       200: {

@@ -34,6 +34,8 @@ interface Signer {
 }
 
 const maxTokenLength = 4096;
+/** Where the scrape token of the configuration is valid. */
+const metricsPath = /^\/metrics\/?$/;
 
 /** Issues and verifies JWTs (RFC 7519) with HS256 and a key that all instances share. */
 export class Tokens {
@@ -76,12 +78,17 @@ export class Tokens {
     return claims;
   }
 
-  /** Returns the account of `Authorization: Bearer`. Throws TokenError, or HttpError 403 for a service account in a browser. */
-  async principal({ headers, peer }: HttpRequest): Promise<Principal> {
+  /**
+   * Returns the account of `Authorization: Bearer`, or the scraper of the metrics. Throws TokenError, or HttpError 403 for
+   * a service account in a browser.
+   */
+  async principal({ headers, path, peer }: HttpRequest): Promise<Principal> {
     const match = /^Bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '');
     if (!match) throw new TokenError(headers.authorization !== undefined);
-    const claims = await this.#claims(match[1]!);
     const { accounts } = this.#gateway;
+    const scraper = metricsPath.test(path) ? accounts.scraper(match[1]!) : undefined;
+    if (scraper) return scraper;
+    const claims = await this.#claims(match[1]!);
     try {
       if (isUserClaims(claims) && claims.use === 'access') {
         return await accounts.principal(Number(claims.sub), claims.session, peer.address);

@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { apiOf } from '#tests/fixtures/api.ts';
-import { installation, password, request } from '#tests/fixtures/installation.ts';
+import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
 /** `name{labels} value` → value, without the number of the worker. */
@@ -62,4 +62,47 @@ test('a name with quotes is escaped', async () => {
   );
   await site.enrol(password('pump', secret), { domain: 'a"b' }, request(testKey('p-256'), 'CN=pump'));
   expect((await api.get('/metrics')).text).toContain('domain="a\\"b",operation="enrol",outcome="issued"');
+});
+
+describe('the scrape token of the configuration', () => {
+  const scrapeToken = 'b0'.repeat(32);
+  const scrape = (token: string) => ({ authorization: `Bearer ${token}` });
+  const withToken = async (site: Installation, token?: string) => {
+    const gateway = await site.restarted(token === undefined ? {} : { scrapeToken: token });
+    return (await apiOf({ ...site, gateway })).anonymous;
+  };
+
+  test('opens /metrics and nothing else', async () => {
+    await using site = await installation();
+    const api = await withToken(site, scrapeToken);
+    for (const path of ['/metrics', '/metrics/']) {
+      const { status, text } = await api.get(path, scrape(scrapeToken));
+      expect([path, status]).toEqual([path, 200]);
+      expect(text).toContain('postern_healthy{part="store"} 1\n');
+    }
+    for (const path of ['/api/devices/', '/api/me/', '/api/metrics', '/api/audit-events/'])
+      expect([path, (await api.get(path, scrape(scrapeToken))).status]).toEqual([
+        path,
+        path === '/api/metrics' ? 404 : 401,
+      ]);
+  });
+
+  test.each([
+    ['another one', 'b1'.repeat(32)],
+    ['the beginning of it', scrapeToken.slice(0, -1)],
+    ['more than it', `${scrapeToken}0`],
+    ['another case', scrapeToken.toUpperCase()],
+  ])('%s is rejected', async (_, token) => {
+    await using site = await installation();
+    const api = await withToken(site, scrapeToken);
+    expect((await api.get('/metrics', scrape(token))).status).toBe(401);
+    expect((await api.get(`/metrics?token=${scrapeToken}`)).status).toBe(401);
+  });
+
+  test('opens nothing if it is not configured', async () => {
+    await using site = await installation();
+    const api = await withToken(site);
+    for (const token of [scrapeToken, 'undefined'])
+      expect((await api.get('/metrics', scrape(token))).status).toBe(401);
+  });
 });
