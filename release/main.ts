@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pack } from './archive.ts';
 import { signChecksums, writeChecksums } from './checksums.ts';
+import { packageDebian } from './debian.ts';
 import { platforms, stageProgram } from './program.ts';
+import { billOfMaterials } from './sbom.ts';
 import { describeSource, root } from './source.ts';
 
 /**
@@ -21,8 +23,10 @@ async function main(): Promise<void> {
       const name = `postern-${source.version}-linux-${platform.cpu}`;
       const program = join(work, name);
       console.log(`building ${name}`);
-      await stageProgram(source, platform, program);
+      const components = await stageProgram(source, platform, program);
+      await writeFile(join(dist, `${name}.cdx.json`), billOfMaterials(source, name, components));
       await pack(program, join(dist, `${name}.tar.gz`), source.epoch);
+      await packageDebian(source, platform, program, join(work, `debian-${platform.debian}`), dist);
     }
     await writeChecksums(dist);
     const key = process.env.RELEASE_KEY;

@@ -67,6 +67,8 @@ export async function stageProgram(
   await run(['npm', 'ci', ...quiet, ...target], { cwd: directory });
   const packages = join(directory, 'node_modules');
   for (const name of unused) await rm(join(packages, name), { recursive: true, force: true });
+  // Settings of the editors and tools of those who made the packages.
+  await run(['find', packages, '-mindepth', '2', '-name', '.*', '-prune', '-exec', 'rm', '-r', '{}', '+']);
   await compilePkcs11(platform, join(packages, 'pkcs11js'));
   const components = await installed(directory);
   await rm(join(packages, '.package-lock.json'));

@@ -7,9 +7,9 @@ import type { Source } from './schema.ts';
 
 /** Where an installation is, from the options of the command line. */
 export interface Place {
-  /** Default: `./data`. */
+  /** Default: the variable POSTERN_DATA, else `./data`. */
   readonly data?: string | undefined;
-  /** Default: `postern.toml` in the working directory or in the data directory, if there is one. */
+  /** Default: the variable POSTERN_CONFIG, else `postern.toml` in the working directory or in the data directory, if there is one. */
   readonly config?: string | undefined;
   readonly httpsPort?: number | undefined;
   readonly httpPort?: number | undefined;
@@ -32,9 +32,10 @@ export async function loadConfiguration(
   { data, config, httpsPort, httpPort }: Place,
   catalog: readonly Plugin[],
 ): Promise<LoadedConfiguration> {
-  const dataDirectory = resolve(data ?? 'data');
+  const dataDirectory = resolve(data ?? (process.env.POSTERN_DATA || 'data'));
+  const named = config ?? (process.env.POSTERN_CONFIG || undefined);
   const candidates = [resolve('postern.toml'), join(dataDirectory, 'postern.toml')];
-  const file = config === undefined ? candidates.find((path) => existsSync(path)) : resolve(config);
+  const file = named === undefined ? candidates.find((path) => existsSync(path)) : resolve(named);
   const directory = file === undefined ? process.cwd() : dirname(file);
   const tables = file === undefined ? {} : readToml(file);
   const overrides = {
@@ -96,7 +97,9 @@ function readSecret(path: string): string {
     const file = fstatSync(descriptor);
     const { mode, size } = file;
     if (file.isDirectory()) throw new Error('the file is a directory');
-    if ((mode & 0o077) !== 0) throw new Error('other accounts can read the file: run chmod 600 on it');
+    // systemd hands a credential to the account of a unit by an access control list, which shows as the mode of the group.
+    const others = resolve(path).startsWith('/run/credentials/') ? 0o037 : 0o077;
+    if ((mode & others) !== 0) throw new Error('other accounts can read the file: run chmod 600 on it');
     if (size > maxSecretOctets) throw new Error(`the file is larger than ${maxSecretOctets / 1024} KiB`);
     return readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
   } finally {

@@ -115,3 +115,17 @@ export function watchReadiness(gateway: Pick<Gateway, 'readiness'>, log: Log): (
     failing = now;
   };
 }
+
+/**
+ * Tells systemd that the service accepts connections, if it waits for that (`Type=notify`, sd_notify(3)). Bun has no datagram
+ * sockets for local addresses, so systemd's own command sends the message; the unit needs `NotifyAccess=all`.
+ */
+export function tellSystemd(): void {
+  if (!process.env.NOTIFY_SOCKET) return;
+  try {
+    const { success, stderr } = Bun.spawnSync(['systemd-notify', '--ready'], { stdout: 'ignore' });
+    if (!success) throw new Error(stderr.toString().trim());
+  } catch (error) {
+    console.error(`postern: systemd cannot be notified: ${(error as Error).message}`);
+  }
+}

@@ -14,7 +14,7 @@ import { disabledNote, inboundOff } from './choose.ts';
 import type { ServerConfiguration } from './config.ts';
 import { type LoadedConfiguration, loadConfiguration, type Place } from './config-file.ts';
 import { finishStart, firstStart, startOfParent } from './first-start.ts';
-import { endTogether, grace, patience, stopSignal, Tasks, watchReadiness } from './lifecycle.ts';
+import { endTogether, grace, patience, stopSignal, Tasks, tellSystemd, watchReadiness } from './lifecycle.ts';
 import { reason } from './reason.ts';
 import {
   type Addresses,
@@ -51,6 +51,7 @@ export async function serve(
       );
     }
     console.log(`postern ready ${where.baseUrl}`);
+    tellSystemd();
   };
   const workers = numberOfWorkers(loaded.configuration);
   if (workers === 1) return await serveHere(loaded, ports, ready);

@@ -7,6 +7,7 @@ import { pack } from '#release/archive.ts';
 import { signChecksums, writeChecksums } from '#release/checksums.ts';
 import { installed } from '#release/components.ts';
 import { thirdParty } from '#release/licences.ts';
+import { billOfMaterials } from '#release/sbom.ts';
 import { describeSource, root } from '#release/source.ts';
 import { shell } from '#tests/fixtures/server.ts';
 
@@ -88,3 +89,24 @@ test.skipIf(Bun.which('git') === null)(
     expect(source.version).toMatch(/^\d+\.\d+\.\d+$/);
   },
 );
+
+test('the SBOM names each package with its version, licence and hash, and is the same for the same commit', async () => {
+  const source = { version: '1.2.3', commit: 'c0ffee', epoch: 1_700_000_000 };
+  const components = await installed(root);
+  const bill = JSON.parse(billOfMaterials(source, 'postern-1.2.3-linux-x64', components));
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 });
+  expect(bill.metadata).toMatchObject({ timestamp: '2023-11-14T22:13:20Z', component: { version: '1.2.3' } });
+  const curves = bill.components.find(({ name }: { name: string }) => name === '@noble/curves');
+  expect(curves.purl).toBe(`pkg:npm/%40noble/curves@${curves.version}`);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const { integrity } = lock.packages['node_modules/@noble/curves'];
+  expect(`sha512-${Buffer.from(curves.hashes[0].content, 'hex').toString('base64')}`).toBe(integrity);
+  const refs = bill.components.map((one: Record<string, string>) => one['bom-ref']);
+  expect(new Set(refs).size).toBe(refs.length);
+  expect(billOfMaterials(source, 'postern-1.2.3-linux-x64', components)).toBe(
+    `${JSON.stringify(bill, null, 2)}\n`,
+  );
+  expect(bill.serialNumber).toMatch(
+    /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+});
