@@ -2,23 +2,25 @@
  * Lists every way in which a request can fail. A code carries no HTTP status, OID or body: each protocol maps the codes
  * to its own errors in one table, which must cover all of them.
  */
-export const faultCodes = [
-  'malformed', // the bytes are not what the protocol says: syntax, encoding, a missing or unknown field
-  'badCsr', // a certification request that parses, but for which no certificate may be issued
-  'badProof', // proof of possession is wrong or missing
-  'badAlgorithm', // an unknown, weak or forbidden key or algorithm
-  'unauthenticated', // unknown requester, or wrong credentials
-  'forbidden', // known requester, but not permitted
-  'notFound',
-  'conflict', // the state of a record does not allow it
-  'replayed', // a transaction or nonce that has been used
-  'unsupported', // a well-formed request for something that is not offered
-  'tooManyRequests',
-  'unavailable', // a key, store or upstream CA is unreachable: try again later
-  'internal', // a defect in Postern; the cause is logged and never shown
-] as const;
+export const faultMeanings = {
+  malformed: 'The request breaks the rules of the protocol: syntax, encoding, a missing or unknown field.',
+  badCsr: 'The certification request can be parsed, but no certificate may be issued for it.',
+  badProof: 'The proof of possession is wrong or missing.',
+  badAlgorithm: 'A key or an algorithm is unknown, weak or forbidden.',
+  unauthenticated: 'The requester is unknown, or its credentials are wrong.',
+  forbidden: 'The requester is known, but not permitted to do this.',
+  notFound: 'The record does not exist.',
+  conflict: 'The state of a record does not allow the operation.',
+  replayed: 'The transaction or nonce has been used before.',
+  unsupported: 'The request is well-formed, but asks for something that Postern does not offer.',
+  tooManyRequests: 'The limit of requests or failed sign-ins is reached: try again after `Retry-After`.',
+  unavailable: 'A key, the store or an upstream CA is unreachable: try again later.',
+  internal: 'A defect in Postern. The log has the cause; the response does not show it.',
+} as const;
 
-export type FaultCode = (typeof faultCodes)[number];
+export type FaultCode = keyof typeof faultMeanings;
+
+export const faultCodes = Object.keys(faultMeanings) as readonly FaultCode[];
 
 /** One of several problems with an input. */
 export interface Problem {

@@ -2,44 +2,11 @@ import { parseArgs } from 'node:util';
 import { catalog } from '../catalog.ts';
 import type { Place } from '../host/config-file.ts';
 import { suggestion } from '../host/schema.ts';
-import { auditCommands } from './audit.ts';
-import { backupCommands } from './backup.ts';
-import { caCommands } from './ca.ts';
-import { certificateCommands } from './certificate.ts';
 import { type Command, exit, printable, UsageError } from './command.ts';
-import { completionCommand } from './completion.ts';
-import { deviceCommands } from './device.ts';
-import { doctorCommands } from './doctor.ts';
+import { commands } from './commands.ts';
 import { commandSuggestion, describe, overview, version } from './help.ts';
-import { listCommands } from './list.ts';
-import { manualCommand } from './manual.ts';
-import { pluginCommands } from './plugin.ts';
 import { report } from './report.ts';
-import { secretsCommands } from './secrets.ts';
-import { serveCommands } from './serve.ts';
-import { serviceAccountCommands } from './service-account.ts';
-import { storeCommands } from './store.ts';
-import { tlsCommands } from './tls.ts';
-import { userCommands } from './user.ts';
 
-const commands: readonly Command[] = [
-  ...serveCommands,
-  ...doctorCommands,
-  ...deviceCommands,
-  ...certificateCommands,
-  ...caCommands,
-  ...tlsCommands,
-  ...userCommands,
-  ...serviceAccountCommands,
-  ...secretsCommands,
-  ...auditCommands,
-  ...backupCommands,
-  ...storeCommands,
-  ...listCommands,
-  ...pluginCommands,
-  completionCommand(() => commands),
-  manualCommand(() => commands),
-];
 const help = ['--help', '-h', 'help'];
 
 /** Runs the command named by `words`, the arguments of `postern`. Returns the exit status. */

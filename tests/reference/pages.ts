@@ -1,12 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { permissionParts } from './access.ts';
+import { commandParts } from './commands.ts';
 import { configurationParts } from './configuration.ts';
+import { errorParts } from './errors.ts';
 import { configurationSchema } from './json-schema.ts';
 import { type Parts, withParts } from './page.ts';
 
 /** The pages with generated parts, as paths in `docs/reference/`. */
 const pages: Readonly<Record<string, Parts>> = {
   'configuration.md': configurationParts,
+  'command-line.md': commandParts,
+  'permissions.md': permissionParts,
+  'errors.md': errorParts,
 };
 
 /** The files that are generated whole. */

@@ -5,7 +5,8 @@ import { type FaultCode, toFault } from '#core/fault.ts';
 import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
-const statuses = {
+/** The status for each code of a Fault. */
+export const statuses = {
   malformed: 400,
   badCsr: 400,
   badProof: 400,

@@ -73,7 +73,8 @@ export class TokenError extends Error {
   }
 }
 
-const statuses = {
+/** The status for each code of a Fault. */
+export const statuses = {
   malformed: 400,
   badCsr: 400,
   badProof: 400,

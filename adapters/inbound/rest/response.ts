@@ -4,7 +4,8 @@ import { type FaultCode, toFault } from '#core/fault.ts';
 import type { EnrolmentRequest, EnrolmentResult } from '#core/issuance/enrolment-request.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
-const errors = {
+/** The status and the error code for each code of a Fault. */
+export const errors = {
   malformed: [400, 'invalid_request'],
   badCsr: [400, 'invalid_csr'],
   badProof: [400, 'invalid_csr'],
