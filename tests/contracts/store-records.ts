@@ -45,6 +45,16 @@ export function recordContract({ fresh }: Databases): void {
       expect(Object.getPrototypeOf(chain?.[0])).toBe(Uint8Array.prototype);
     });
 
+    test('are not found by a value that is undefined, whatever the types say', async () => {
+      const store = await (await fresh()).open();
+      await everything(store);
+      const missing = undefined as never;
+      expect(await store.get('role', missing)).toBeUndefined();
+      expect(await store.find('user', { username: missing })).toBeUndefined();
+      const write = { op: 'update', kind: 'user', id: 1, where: { generation: missing }, set: {} } as const;
+      expect(await failure(store.commit([write]))).toMatchObject({ code: 'conflict' });
+    });
+
     test('an update changes only the fields that it sets', async () => {
       const store = await (await fresh()).open();
       await everything(store);

@@ -19,7 +19,7 @@ export function sought(kind: Kind, where: object): Sought | undefined {
   const fields: { name: string; isNull: boolean }[] = [];
   const parameters: SqlValue[] = [];
   for (const [name, wanted] of Object.entries(where)) {
-    if (wanted === undefined) continue;
+    if (wanted === undefined) return undefined;
     const value = encodeSought(kind, name, wanted);
     if (value === undefined) return undefined;
     const isNull = value === null;
