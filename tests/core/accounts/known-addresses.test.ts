@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { KnownAddresses } from '#core/accounts/known-addresses.ts';
 import { Throttle } from '#core/accounts/throttle.ts';
+import { Fault } from '#core/fault.ts';
 import { defaultLoginLimits } from '#core/ports/settings.ts';
-import type { Store } from '#core/ports/store.ts';
+import type { Store, Write } from '#core/ports/store.ts';
 import { recordingLog } from '#tests/fakes/log.ts';
 import { testClock } from '#tests/fixtures/installation.ts';
 
@@ -61,6 +62,34 @@ test('an address that two instances record at once is recorded once, with the la
   const time = async () => (await site.store.find('knownAddress', { name: 'pump-1' }))?.at;
   while ((await time()) !== site.clock.now()) await Bun.sleep(1);
   expect(await site.store.count('knownAddress', [], 10)).toBe(1);
+});
+
+test('a failed update of a recorded address is logged, and the next sign-in tries again', async () => {
+  await using site = await prepared();
+  const { store, clock } = site;
+  let failures = 1;
+  const failing: Store = Object.assign(Object.create(store), {
+    commit: (writes: readonly Write[]) =>
+      writes[0]?.op === 'update' && failures-- > 0
+        ? Promise.reject(new Fault('unavailable', 'the database is restarting'))
+        : store.commit(writes),
+  });
+  site.instance().signedIn(attempt);
+  await recorded(store, 1);
+  clock.advance(1000);
+  const log = recordingLog();
+  const known = new KnownAddresses({ store: failing, clock, log });
+  known.signedIn(attempt);
+  while (log.entries.length === 0) await Bun.sleep(1);
+  expect(log.entries.map(({ level, event }) => [level, event])).toEqual([
+    ['error', 'the address of a sign-in could not be recorded'],
+  ]);
+  const time = async () => (await store.find('knownAddress', { name: 'pump-1' }))?.at;
+  expect(await time()).toBe(clock.now() - 1000);
+  while ((await time()) !== clock.now()) {
+    known.signedIn(attempt);
+    await Bun.sleep(1);
+  }
 });
 
 test('expired addresses and failures are removed, and no others', async () => {

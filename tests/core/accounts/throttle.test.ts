@@ -203,6 +203,29 @@ describe('the number of guesses per day is limited', () => {
     }));
 });
 
+test('concurrent guesses from the known address of a name are limited like consecutive ones', async () => {
+  const clock = testClock();
+  const store = await openSqliteStore({ path: ':memory:', clock });
+  const throttle = new Throttle({ store, clock, log: recordingLog() }, defaultLoginLimits);
+  const known: Attempt = { realm: 'user', name: 'admin', address: nat };
+  throttle.signedIn(known);
+  await recorded(store, 1);
+  // All of them pass the check before the first secret has been verified.
+  const checks = await Promise.all(Array.from({ length: 20 }, () => throttle.check(known)));
+  let failed = 0;
+  for (const state of checks) {
+    try {
+      throttle.recheck(known, state);
+    } catch {
+      continue;
+    }
+    failed++;
+    await throttle.failed(known);
+  }
+  expect(failed).toBe(defaultLoginLimits.perName);
+  await store.close();
+});
+
 test('sixteen addresses are kept for an account that signs in from many', async () => {
   await using site = await installation();
   for (let n = 0; n < 40; n++) {

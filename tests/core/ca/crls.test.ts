@@ -321,3 +321,31 @@ test('a CRL that misses a revocation during its generation is followed by one th
     lastRevocationAt: null,
   });
 });
+
+test('the newest CRL is read from the store again after a second, or when the clock was set back', async () => {
+  const clock = testClock();
+  const inner = await openSqliteStore({ path: ':memory:', clock });
+  let reads = 0;
+  const store: Store = Object.assign(Object.create(inner), {
+    listWithout(...query: Parameters<Store['listWithout']>) {
+      if (query[0] === 'crl') reads++;
+      return inner.listWithout(...query);
+    },
+  });
+  await using site = await installation({ store, clock });
+  clock.advance(60_000);
+  for (const [advance, expected] of [
+    [0, 1],
+    [0, 0],
+    [999, 0],
+    [1, 1],
+    [500, 0],
+    [-500, 0],
+    [-1, 1],
+  ] as const) {
+    clock.advance(advance);
+    reads = 0;
+    await site.gateway.crl(1);
+    expect([advance, reads]).toEqual([advance, expected]);
+  }
+});

@@ -4,7 +4,7 @@ import { readDer } from '#core/der/reader.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
 import { readSignatureAlgorithm } from '#core/x509/algorithm.ts';
-import { extension, parseCertificate } from '#core/x509/certificate.ts';
+import { extension, formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { decodeExtendedKeyUsage } from '#core/x509/extensions/usage.ts';
 import { oid } from '#core/x509/oids.ts';
 import { readPublicKey, verifySignature } from '#core/x509/public-key.ts';
@@ -73,6 +73,23 @@ describe('the status of a certificate', () => {
     ];
     for (const one of never) expect(await statuses.of(ca, one)).toEqual({ kind: 'unknown' });
     expect(await statuses.of(ca + 1000, serial)).toEqual({ kind: 'unknown' });
+  });
+
+  test.each<[octets: number, kind: string]>([
+    [19, 'good'],
+    [20, 'good'],
+    // RFC 5280 §4.1.2.2: twenty octets, and a leading zero octet if the first bit is set.
+    [21, 'good'],
+    [22, 'unknown'],
+  ])('of a serial number with %p octets is %s', async (octets, kind) => {
+    await using service = await installation();
+    const { id, ca } = await enrolled(service);
+    const { id: _, ...record } = (await service.store.get('certificate', id))!;
+    const serial = new Uint8Array(octets).fill(octets > 20 ? 0xa5 : 0x5a);
+    if (octets > 20) serial[0] = 0;
+    const values = { ...record, serialNumber: formatSerial(serial) };
+    await service.store.commit([{ op: 'insert', kind: 'certificate', values }]);
+    expect((await service.gateway.revocationStatuses.of(ca, serial)).kind).toBe(kind as 'good');
   });
 
   test('is unknown while Postern does not know whether it was signed', async () => {

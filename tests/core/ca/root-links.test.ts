@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { mostLinked } from '#core/ca/root-links.ts';
 import { Fault } from '#core/fault.ts';
 import type { KeyStore } from '#core/ports/keys.ts';
 import type { StoredCertificate } from '#core/records/certificate.ts';
@@ -106,6 +107,18 @@ describe('a root that is created under the name of another root', () => {
     await site.gateway.maintain('test');
     expect((await links(first)).map(({ status }) => status).sort()).toEqual(['failed', 'good']);
   });
+});
+
+test('only the four newest roots of a name are linked', async () => {
+  const others: IssuingCa[] = [];
+  for (let n = 0; n < mostLinked; n++) {
+    others.push(await namesake({ keyType: 'p-256' }));
+    site.clock.advance(1000);
+  }
+  const counts: number[] = [];
+  for (const root of [first, ...others]) counts.push((await links(root)).length);
+  // The oldest was linked with each new root, except with the last one.
+  expect([mostLinked, counts]).toEqual([4, [3, 4, 4, 4, 3]]);
 });
 
 test('roots with different names are not linked', async () => {

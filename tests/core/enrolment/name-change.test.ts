@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { der } from '#core/der/builder.ts';
+import { demandChange } from '#core/enrolment/name-change.ts';
+import type { Renewed } from '#core/enrolment/renewed.ts';
+import type { ProfileOutcome } from '#core/profiles/apply.ts';
 import type { Evidence } from '#core/requester/evidence.ts';
 import { parseCertificate, subjectAltNamesOf } from '#core/x509/certificate.ts';
-import { formatGeneralName } from '#core/x509/general-name.ts';
-import { formatDistinguishedName } from '#core/x509/name.ts';
+import { subjectAltNameExtension } from '#core/x509/extensions/identity.ts';
+import { formatGeneralName, parseGeneralName } from '#core/x509/general-name.ts';
+import { formatDistinguishedName, parseDistinguishedName } from '#core/x509/name.ts';
 import { oid } from '#core/x509/oids.ts';
 import { ask, policy } from '#tests/fixtures/approvals.ts';
 import { type Attribute, attributedRequest, changeSubjectName } from '#tests/fixtures/attributed-request.ts';
@@ -143,4 +147,40 @@ test('a renewal with new names follows the policies for new certificates', async
   expect((await ask(site, server, changed, {}, 'renew')).kind).toBe('pending');
   expect((await ask(site, server, request(key, ownName, ownNames), {}, 'renew')).kind).toBe('issued');
   await site.gateway.approvalPolicies.remove(site.admin, id);
+});
+
+describe('the names that the profile issues', () => {
+  const name = parseDistinguishedName;
+  const certificate = () =>
+    parseCertificate((server as Extract<Evidence, { kind: 'certificate' }>).certificates[0]!);
+  const outcome = (subject: string, names: readonly string[]): ProfileOutcome => ({
+    subject: name(subject),
+    extensions: names.length > 0 ? [subjectAltNameExtension(names.map(parseGeneralName))] : [],
+    notBefore: 0,
+    notAfter: 0,
+    endless: false,
+    explain: () => [],
+  });
+
+  test.each<
+    [what: string, wanted: [string | undefined, string[]?], issued: [string, string[]], refused: string]
+  >([
+    ['may be the new ones', ['CN=b', ['DNS:b']], ['CN=b', ['DNS:b']], ''],
+    ['may keep the subject', [undefined, ['DNS:b']], [ownName, ['DNS:b']], ''],
+    ['may keep the alternative names', ['CN=b'], ['CN=b', ownNames], ''],
+    ['must not keep the old subject', ['CN=b', ['DNS:b']], [ownName, ['DNS:b']], 'subject'],
+    ['must not have a third subject', ['CN=b', ['DNS:b']], ['CN=c', ['DNS:b']], 'subject'],
+    ['must not change a subject that is kept', [undefined, ['DNS:b']], ['CN=c', ['DNS:b']], 'subject'],
+    ['must not keep old alternative names', ['CN=b', ['DNS:b']], ['CN=b', ownNames], 'subjectAltName'],
+    ['must not add alternative names', ['CN=b'], ['CN=b', [...ownNames, 'DNS:b']], 'subjectAltName'],
+    ['must not lose alternative names', ['CN=b'], ['CN=b', []], 'subjectAltName'],
+  ])('%s', (_what, [subject, names], issued, refused) => {
+    const change = {
+      subject: subject === undefined ? undefined : name(subject),
+      subjectAltNames: names?.map(parseGeneralName),
+    };
+    const check = () => demandChange(change, { certificate: certificate() } as Renewed, outcome(...issued));
+    if (refused === '') check();
+    else expect(check).toThrow(`does not allow this change of the ${refused}`);
+  });
 });

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import { parseCertificate } from '#core/x509/certificate.ts';
+import type { Store } from '#core/ports/store.ts';
+import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
+import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
 import { CmpClient, cmpServer, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
-import { installation, testClock } from '#tests/fixtures/installation.ts';
+import { installation, type TestClock, testClock } from '#tests/fixtures/installation.ts';
 import { intruded, recording } from '#tests/fixtures/intruded.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
@@ -36,4 +38,30 @@ test('a certificate that is confirmed while its transaction expires is not revok
   expect(await site.audit('transaction.expire')).toEqual([]);
   await site.gateway.maintain('test');
   expect(await status()).toBe('good');
+});
+
+/** A service with a certificate that was issued over CMP a day ago and was never confirmed. */
+async function unconfirmed(store: Store, clock: TestClock) {
+  const site = await installation({ store, clock });
+  const { device } = await site.device('pump-1');
+  const config = await site.gateway.noOnboardingConfigs.read(site.admin, device.noOnboardingConfig!);
+  const credential = { reference: 'pump-1', secret: config.cmpSharedSecret! };
+  const client = new CmpClient(cmpServer(site.gateway, clock).mount, credential);
+  const { serialNumber } = parseCertificate(issued(await client.send(ir(crmf(key)))));
+  clock.advance(24 * hour);
+  return { site, serialNumber };
+}
+
+test('the CRL lists an unconfirmed certificate at once, without waiting for the next maintenance', async () => {
+  const clock = testClock();
+  const store = await openSqliteStore({ path: ':memory:', clock });
+  const { site, serialNumber } = await unconfirmed(store, clock);
+  await using _ = site;
+  // Another instance does the work that is not urgent.
+  expect(await store.lease('maintenance', 'another instance', 60)).toBe(true);
+  await site.gateway.maintain('test');
+  const { ca, status } = (await store.find('certificate', { serialNumber }))!;
+  expect(status).toBe('revoked');
+  const entries = [...revokedEntries(parseCrl(await site.gateway.crl(ca)))];
+  expect(entries.map(({ serial }) => formatSerial(serial))).toEqual([serialNumber]);
 });

@@ -90,6 +90,7 @@ describe('public keys', () => {
       'badAlgorithm',
       'not usable',
     ],
+    ['RSA with an exponent of 256 bits', rsa(modulus(2048), modulus(256)), 'badAlgorithm', 'not usable'],
     ['RSA with an even modulus', rsa(modulus(2048).with(-1, 2), f4), 'malformed', 'even'],
     ['RSA whose modulus is a power of 65537 modulo all small primes', rsa(roca, f4), 'badAlgorithm', 'ROCA'],
     ['RSA with nothing', rsa(new Uint8Array(1), f4), 'badAlgorithm', 'this one has 0'],
