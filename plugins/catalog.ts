@@ -1,4 +1,4 @@
-import { cmp, est, management, publication, rest, webConsole } from './builtin/inbound.ts';
+import { cmp, documentation, est, management, publication, rest, webConsole } from './builtin/inbound.ts';
 import { keyfile, pkcs11 } from './builtin/keys.ts';
 import { remoteCmp } from './builtin/remote-cmp.ts';
 import { remoteEst } from './builtin/remote-est.ts';
@@ -26,4 +26,5 @@ export const catalog: readonly Plugin[] = [
   management,
   publication,
   webConsole,
+  documentation,
 ];

@@ -82,7 +82,12 @@ const importTable: readonly Row[] = [
   {
     of: 'adapters/inbound/http/',
     ...inbound,
-    packages: { ...http, 'node:_http_common': ['HTTPParser', 'methods'] },
+    packages: {
+      ...http,
+      'node:_http_common': ['HTTPParser', 'methods'],
+      'node:util': ['promisify'],
+      'node:zlib': ['brotliCompress', 'constants', 'gzip'],
+    },
   },
   {
     of: 'adapters/inbound/management/',
@@ -126,11 +131,13 @@ const importTable: readonly Row[] = [
       '@preact/signals': 'all',
     },
   },
+  // The search page runs in the browser.
+  { of: 'adapters/inbound/docs/app/', may: ['self'], packages: { minisearch: 'all' } },
   {
-    of: 'adapters/inbound/console/',
+    of: 'adapters/inbound/docs/',
     ...inbound,
-    may: [...inbound.may, 'self'],
-    packages: { 'node:crypto': 'all', 'node:util': 'all', 'node:zlib': 'all' },
+    types: [...inbound.types, 'adapters/inbound/docs/app/'],
+    packages: { 'node:path': 'all' },
   },
   // CMP speaks of certificates and names in its own messages.
   { of: 'adapters/inbound/cmp/', ...inbound, may: [...inbound.may, 'core/x509/', 'core/der/'] },

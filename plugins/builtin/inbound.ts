@@ -111,3 +111,11 @@ export const webConsole = definePlugin({
   config: Type.Object({}),
   open: async () => ({ mounts: [(await import('#adapters/inbound/console/mount.ts')).createConsole()] }),
 });
+
+export const documentation = definePlugin({
+  slot: 'inbound',
+  name: 'docs',
+  summary: 'The documentation at /docs/, readable without signing in.',
+  config: Type.Object({}),
+  open: async () => ({ mounts: [(await import('#adapters/inbound/docs/mount.ts')).createDocs()] }),
+});

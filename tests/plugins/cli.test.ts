@@ -153,9 +153,9 @@ test('check lists the disabled inbound plugins', () => {
   const file = join(nowhere, 'est-only.toml');
   writeFileSync(file, '[inbound.est]\n[inbound.management]\n');
   const { stdout } = postern(['check', '--config', file]);
-  expect(stdout).toContain('Disabled inbound plugins: cmp, rest, publication, console.');
+  expect(stdout).toContain('Disabled inbound plugins: cmp, rest, publication, console, docs.');
   const { inbound_off: off } = JSON.parse(postern(['check', '--json', '--config', file]).stdout);
-  expect(off).toEqual(['cmp', 'rest', 'publication', 'console']);
+  expect(off).toEqual(['cmp', 'rest', 'publication', 'console', 'docs']);
   expect(JSON.parse(postern(['check', '--json']).stdout).inbound_off).toEqual([]);
 });
 

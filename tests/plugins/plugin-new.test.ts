@@ -78,7 +78,7 @@ describe('postern plugin new', () => {
     await using server = await startServer({ config: config.replace('ca-token', `${elsewhere}/ca-token`) });
     // serve prints it as well.
     expect(server.output.join('\n')).toContain(
-      'Disabled inbound plugins: cmp, est, rest, publication, console.',
+      'Disabled inbound plugins: cmp, est, rest, publication, console, docs.',
     );
     const curl = (path: string) =>
       JSON.parse(shell(server.directory, `curl -sSfk ${server.baseUrl}${path}`).stdout);

@@ -1,15 +1,4 @@
-import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-
-/** A file as it is served: as it is, and compressed in each way that makes it shorter. */
-export interface Asset {
-  readonly contentType: string;
-  readonly etag: string;
-  readonly body: Uint8Array;
-  /** By content coding, the best first. */
-  readonly encoded: ReadonlyMap<string, Uint8Array>;
-}
+import { type Asset, createAsset } from '../http/asset.ts';
 
 export interface Bundle {
   /** The document that every path of the console is answered with. */
@@ -43,11 +32,14 @@ export async function bundleApp(): Promise<Bundle> {
         const name = output.path.slice(output.path.lastIndexOf('/') + 1);
         const type = contentTypes[name.slice(name.lastIndexOf('.') + 1)];
         if (type === undefined) throw new Error(`${name}: no such file was expected`);
-        return [name, await asset(type, new Uint8Array(await output.arrayBuffer()))];
+        return [name, await createAsset(type, new Uint8Array(await output.arrayBuffer()))];
       }),
     ),
   );
-  return { page: await asset('text/html; charset=utf-8', Buffer.from(document([...files.keys()]))), files };
+  return {
+    page: await createAsset('text/html; charset=utf-8', Buffer.from(document([...files.keys()]))),
+    files,
+  };
 }
 
 function document(names: readonly string[]): string {
@@ -76,21 +68,3 @@ function document(names: readonly string[]): string {
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f5c63"/>' +
   '<path d="M9 26V14a7 7 0 0 1 14 0v12h-4v-6.500a3 3 0 0 0-6 0V26z" fill="#fff"/></svg>';
-
-const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-
-async function asset(contentType: string, body: Uint8Array): Promise<Asset> {
-  const [br, zstd, gz] = await Promise.all([
-    // The highest quality takes ten times as long for a twentieth less.
-    compress.br(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-    Bun.zstdCompress(body, { level: 15 }),
-    compress.gzip(body, { level: 9 }),
-  ]);
-  const encoded = Object.entries({ br, zstd, gzip: gz }).filter(([, octets]) => octets.length < body.length);
-  return {
-    contentType,
-    etag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"`,
-    body,
-    encoded: new Map(encoded),
-  };
-}

@@ -1,6 +1,7 @@
-import type { HttpRequest, HttpResponse, Mount } from '../http/exchange.ts';
+import { serveAsset, serveMissing } from '../http/asset.ts';
+import type { HttpResponse, Mount } from '../http/exchange.ts';
 import { match, paths } from './app/paths.ts';
-import { type Asset, type Bundle, bundleApp, filesPath } from './bundle.ts';
+import { type Bundle, bundleApp, filesPath } from './bundle.ts';
 
 /** Nothing from elsewhere, nothing inline, in no frame. */
 const policy = [
@@ -51,11 +52,14 @@ export function createConsole(): Mount {
         return { ...refusal, headers: { ...headers, allow: 'GET, HEAD' } };
       }
       const { page, files } = await bundled();
-      // Always whole: a page that is not there has not been kept by anybody.
-      if (!isKnown) return { ...serve(withoutEtag(request), page, 'no-store'), status: 404 };
-      if (file === undefined) return serve(request, page, 'no-cache');
+      if (!isKnown) return serveMissing(request, page, secure);
+      if (file === undefined) return serveAsset(request, page, { ...secure, 'cache-control': 'no-cache' });
       const asset = files.get(file);
-      return asset ? serve(request, asset, 'public, max-age=31536000, immutable') : refuse(404, 'not found');
+      if (!asset) return refuse(404, 'not found');
+      return serveAsset(request, asset, {
+        ...secure,
+        'cache-control': 'public, max-age=31536000, immutable',
+      });
     },
     // Nothing here takes a body: what is sent one is not here.
     refuse: (status, detail) => (status === 413 ? refuse(404, 'not found') : refuse(status, detail)),
@@ -75,31 +79,3 @@ const refuse = (status: number, detail: string): HttpResponse => ({
   headers: { ...secure, 'content-type': 'application/json' },
   body: JSON.stringify({ detail }),
 });
-
-const withoutEtag = (request: HttpRequest): HttpRequest => ({
-  ...request,
-  headers: { ...request.headers, 'if-none-match': '' },
-});
-
-function serve({ headers }: HttpRequest, asset: Asset, cacheControl: string): HttpResponse {
-  const { contentType, etag, body, encoded } = asset;
-  const common = { ...secure, etag, 'cache-control': cacheControl, vary: 'accept-encoding' };
-  if (isFresh(headers['if-none-match'], etag)) return { status: 304, headers: common, body: '' };
-  const coding = [...encoded.keys()].find((one) => accepts(headers['accept-encoding'], one));
-  return {
-    status: 200,
-    headers: { ...common, 'content-type': contentType, ...(coding && { 'content-encoding': coding }) },
-    body: (coding && encoded.get(coding)) || body,
-  };
-}
-
-/** RFC 9110 §13.1.2. */
-const isFresh = (ifNoneMatch = '', etag: string): boolean =>
-  ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
-
-/** Whether a coding is named, and not with quality 0 (RFC 9110 §12.5.3). */
-const accepts = (acceptEncoding: string | undefined, coding: string): boolean =>
-  (acceptEncoding ?? '').split(',').some((range) => {
-    const [name, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));
-  });

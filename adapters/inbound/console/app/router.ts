@@ -63,7 +63,7 @@ document.addEventListener('click', (event) => {
   const href = link?.getAttribute('href');
   if (!link || !href || link.hasAttribute('target') || link.hasAttribute('download')) return;
   const to = new URL(href, location.href);
-  if (to.origin !== location.origin || to.pathname.startsWith('/api/')) return;
+  if (to.origin !== location.origin || /^\/(?:api|docs)\//.test(to.pathname)) return;
   if (to.pathname === location.pathname && to.search === location.search && to.hash !== '') return;
   event.preventDefault();
   go(to.href);

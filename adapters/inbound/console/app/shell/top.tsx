@@ -12,6 +12,7 @@ const m = messages(
     appearance: 'Appearance',
     auto: 'System setting',
     dark: 'Dark',
+    documentation: 'Documentation',
     language: 'Language',
     light: 'Light',
     menu: 'Menu',
@@ -23,6 +24,7 @@ const m = messages(
     appearance: 'Aussehen',
     auto: 'Systemeinstellung',
     dark: 'Dunkel',
+    documentation: 'Dokumentation (Englisch)',
     language: 'Sprache',
     light: 'Hell',
     menu: 'Menü',
@@ -92,6 +94,13 @@ export function Top() {
 
 const Preferences = () => (
   <div class="preferences">
+    <a class="help" href="/docs/" hreflang="en">
+      <svg viewBox="0 0 20 20" role="img">
+        <title>{m('documentation')}</title>
+        <path d="M7.3 7.6a2.7 2.7 0 1 1 3.9 2.4c-.8.4-1.2.9-1.2 1.8v.5M10 15.3v.1" />
+        <circle cx="10" cy="10" r="8.6" />
+      </svg>
+    </a>
     <select
       aria-label={m('language')}
       value={language.value}
