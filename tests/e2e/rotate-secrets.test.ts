@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixtures/postgres.ts';
 import { type DeviceSecrets, type Server, shell, startServer } from '#tests/fixtures/server.ts';
@@ -44,7 +44,9 @@ test('a rotation that is killed repeatedly continues, and loses nothing', async 
       stdout: 'ignore',
       stderr: 'ignore',
     });
-    await Promise.race([rotation.exited, Bun.sleep(300 + 80 * n)]);
+    // Once a rotation has begun; the first one makes this file.
+    while (rotation.exitCode === null && !existsSync(inData(server, 'master.json.new'))) await Bun.sleep(5);
+    await Promise.race([rotation.exited, Bun.sleep(80 * n)]);
     rotation.kill('SIGKILL');
     await rotation.exited;
     // Whatever has been reached: everything can be opened.

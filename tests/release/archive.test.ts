@@ -66,7 +66,7 @@ test('a key that is not Ed25519 is rejected', async () => {
   const keyFile = join(directory, 'private.pem');
   writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   await writeChecksums(directory);
-  expect(signChecksums(directory, keyFile)).rejects.toThrow('not an Ed25519 key');
+  await expect(signChecksums(directory, keyFile)).rejects.toThrow('not an Ed25519 key');
 });
 
 test('every production package has a version, a licence and an integrity, and is in THIRD-PARTY.txt', async () => {
