@@ -64,6 +64,12 @@ export const equivalent: readonly Equivalent[] = [
     because: another,
   },
   {
+    file: 'core/accounts/user-sign-in.ts',
+    text: 'const generation = user.generation + 1;',
+    replacement: '2',
+    because: another,
+  },
+  {
     file: 'core/enrolment/transaction-expiry.ts',
     text: 'for (let n = 0; n < mostPages; n++) {',
     because: bound,

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { hash } from 'node:crypto';
 import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
-import type { Store } from '#core/ports/store.ts';
+import { Fault } from '#core/fault.ts';
+import type { Store, Write } from '#core/ports/store.ts';
 import { formatSerial, parseCertificate } from '#core/x509/certificate.ts';
 import { parseCrl, revokedEntries } from '#core/x509/crl.ts';
 import { CmpClient, cmpServer, crmf, ir, issued } from '#tests/fixtures/cmp-client.ts';
@@ -64,4 +65,31 @@ test('the CRL lists an unconfirmed certificate at once, without waiting for the 
   expect(status).toBe('revoked');
   const entries = [...revokedEntries(parseCrl(await site.gateway.crl(ca)))];
   expect(entries.map(({ serial }) => formatSerial(serial))).toEqual([serialNumber]);
+});
+
+test('maintenance fails when finished transactions cannot be forgotten, and the next run forgets them', async () => {
+  const clock = testClock();
+  const inner = await openSqliteStore({ path: ':memory:', clock });
+  let isBroken = false;
+  const store: Store = Object.assign(Object.create(inner), {
+    commit: (writes: readonly Write[]) =>
+      isBroken && writes.some((write) => write.op !== 'audit' && write.kind === 'transaction')
+        ? Promise.reject(new Fault('unavailable', 'the database is restarting'))
+        : inner.commit(writes),
+  });
+  const { site } = await unconfirmed(store, clock);
+  await using _ = site;
+  await site.gateway.maintain('test');
+  const answers = async () =>
+    (await store.list('transaction', { limit: 10 })).records.filter(
+      ({ openingAnswer }) => openingAnswer.length > 0,
+    ).length;
+  clock.advance(30 * 24 * hour);
+  isBroken = true;
+  const failed = await site.gateway.maintain('test').catch((fault) => fault);
+  expect([failed?.code, await answers()]).toEqual(['unavailable', 1]);
+  isBroken = false;
+  clock.advance(hour);
+  await site.gateway.maintain('test');
+  expect(await answers()).toBe(0);
 });
