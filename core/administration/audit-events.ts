@@ -1,4 +1,5 @@
 import { demand, type Principal, readsOf } from '../access/principal.ts';
+import { recordVerification } from '../audit/last-verification.ts';
 import { type AuditVerdict, verifyAudit } from '../audit/verify.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -9,13 +10,13 @@ export interface AuditEvents {
   list(principal: Principal, query: Query<'auditEvent'>): Promise<Page<NamedEvent>>;
   /** Faults: notFound. */
   read(principal: Principal, id: number): Promise<NamedEvent>;
-  /** See `verifyAudit`. */
+  /** See `verifyAudit`. Stores the result for the metrics. */
   verify(principal: Principal): Promise<AuditVerdict>;
 }
 
 /** Read access to the audit trail. */
-export function auditEvents(context: Pick<Ports, 'log' | 'store' | 'vault'>): AuditEvents {
-  const { store, vault } = context;
+export function auditEvents(context: Pick<Ports, 'clock' | 'log' | 'store' | 'vault'>): AuditEvents {
+  const { store, vault, clock, log } = context;
   return {
     async list(principal, query) {
       demand(principal, 'audit.read');
@@ -31,7 +32,12 @@ export function auditEvents(context: Pick<Ports, 'log' | 'store' | 'vault'>): Au
     },
     async verify(principal) {
       demand(principal, 'audit.read');
-      return verifyAudit(store, vault);
+      const verdict = await verifyAudit(store, vault);
+      // The verdict counts, also while nothing can be stored.
+      await recordVerification(store, clock, verdict.problems.length === 0).catch((error) =>
+        log.error('the result of an audit verification could not be stored', error),
+      );
+      return verdict;
     },
   };
 }

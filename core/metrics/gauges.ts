@@ -1,3 +1,4 @@
+import { lastVerification } from '../audit/last-verification.ts';
 import { currentSettings } from '../configuration/runtime-settings.ts';
 import type { Health } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -6,7 +7,7 @@ import { everyRecord } from '../storage/every-record.ts';
 import { parseCertificate } from '../x509/certificate.ts';
 import type { MetricFamily, Sample } from './counters.ts';
 
-interface Dependencies extends Pick<Ports, 'clock' | 'issuers' | 'store'> {}
+interface Dependencies extends Pick<Ports, 'clock' | 'disks' | 'issuers' | 'store'> {}
 
 const mostCas = 1000;
 const countedUpTo = 10_000;
@@ -97,11 +98,42 @@ export async function gauges(
       `Webhook messages that wait for delivery (pending) or were given up (dead) (counted up to ${countedUpTo}).`,
       await webhookSamples(context),
     ),
+    ...(await auditFamilies(context)),
+    ...(await diskFamilies(context)),
     gauge(
       'postern_healthy',
       'Whether the dependencies of the service are available: store, key stores (including HSMs), upstream CAs.',
       Object.entries(health).map(([part, { ok }]) => ({ labels: { part }, value: ok ? 1 : 0 })),
     ),
+  ];
+}
+
+async function auditFamilies({ store }: Pick<Ports, 'store'>): Promise<readonly MetricFamily[]> {
+  // A damaged result is no reason to withhold all other metrics: the time of the last verification is missing then.
+  const last = await lastVerification(store).catch(() => undefined);
+  const one = (value: (of: NonNullable<typeof last>) => number): readonly Sample[] =>
+    last ? [{ labels: {}, value: value(last) }] : [];
+  return [
+    gauge(
+      'postern_audit_intact',
+      'Whether the last verification of the audit trail found no problem; absent before the first verification.',
+      one(({ isIntact }) => (isIntact ? 1 : 0)),
+    ),
+    gauge(
+      'postern_audit_verified_seconds',
+      'Time of the last verification of the audit trail, seconds since 1970.',
+      one(({ at }) => at / 1000),
+    ),
+  ];
+}
+
+async function diskFamilies({ disks }: Pick<Ports, 'disks'>): Promise<readonly MetricFamily[]> {
+  const found = disks ? await disks() : [];
+  const samples = (value: 'free' | 'size'): readonly Sample[] =>
+    found.map((disk) => ({ labels: { disk: disk.name }, value: disk[value] }));
+  return [
+    gauge('postern_disk_free_bytes', 'Free space on the disk of the data or log directory.', samples('free')),
+    gauge('postern_disk_size_bytes', 'Size of the disk of the data or log directory.', samples('size')),
   ];
 }
 

@@ -50,6 +50,15 @@ export interface LogFile {
   readonly modified: number;
 }
 
+/** The file system that holds a directory of the service. */
+export interface Disk {
+  /** What the directory is for: `data`, `log`. */
+  readonly name: string;
+  /** Octets that this account can still write, and the size of the file system. */
+  readonly free: number;
+  readonly size: number;
+}
+
 /** The log files. Faults of every member: unavailable. */
 export interface LogFiles {
   /** Returns the files, oldest first, the current file last. */

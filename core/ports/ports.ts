@@ -4,6 +4,7 @@ import type { KeyStore } from './keys.ts';
 import type { Notifier } from './notifier.ts';
 import type {
   Clock,
+  Disk,
   Entropy,
   Log,
   LogFiles,
@@ -34,6 +35,8 @@ export interface Ports {
   /** Absent where no requests are served: in commands and tests. */
   readonly requests?: RequestContext;
   readonly logFiles: LogFiles;
+  /** Returns the disks of the data and the log directory. Absent in tests, where there are none. */
+  readonly disks?: () => Promise<readonly Disk[]>;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }

@@ -10,7 +10,12 @@ import { keyFileOf, type MasterKeyOptions } from '#adapters/outbound/system/mast
 import { nextOf, recordPath } from '#adapters/outbound/system/master-record.ts';
 import { passwords } from '#adapters/outbound/system/passwords.ts';
 import { patterns } from '#adapters/outbound/system/patterns.ts';
-import { createRequestContext, systemClock, systemEntropy } from '#adapters/outbound/system/platform.ts';
+import {
+  createRequestContext,
+  disksOf,
+  systemClock,
+  systemEntropy,
+} from '#adapters/outbound/system/platform.ts';
 import { createVault } from '#adapters/outbound/system/vault.ts';
 import { createNotifier } from '#adapters/outbound/webhook/notifier.ts';
 import { demandMasterKey, knowsMasterKey } from '#core/accounts/token-key.ts';
@@ -148,6 +153,7 @@ export async function openService(
     passwords,
     patterns,
     logFiles,
+    disks: () => disksOf({ data: dataDirectory, log: logDirectory(configuration, dataDirectory) }),
     backups,
   };
   const gateway = createGateway(ports, {

@@ -145,3 +145,12 @@ export const pythonEnvironment = (...packages: readonly string[]): Promise<strin
     }
     return directory;
   });
+
+/** Returns the path of a command that `packages` of Debian contain. */
+export const debianTool = (tool: string, ...packages: readonly string[]): Promise<string | undefined> =>
+  orSkip(tool, async () => {
+    await debian(tool, ...packages);
+    const path = Bun.which(tool);
+    if (path === null) throw new Error(`${packages.join(', ')} has no ${tool}`);
+    return path;
+  });

@@ -1,12 +1,26 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Entropy, RequestContext, RequestTrace } from '#core/ports/platform.ts';
+import type { Clock, Disk, Entropy, RequestContext, RequestTrace } from '#core/ports/platform.ts';
 
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** From the cryptographic library's generator. Bun asks it for the octets of many calls at once, so no pool of our own. */
 export const systemEntropy: Entropy = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
+
+/** Returns the disks of directories by name. A directory that cannot be examined is left out. */
+export async function disksOf(directories: Readonly<Record<string, string>>): Promise<readonly Disk[]> {
+  const found = Object.entries(directories).map(async ([name, directory]): Promise<Disk[]> => {
+    try {
+      const { bavail, blocks, bsize } = await statfs(directory);
+      return [{ name, free: bavail * bsize, size: blocks * bsize }];
+    } catch {
+      return [];
+    }
+  });
+  return (await Promise.all(found)).flat();
+}
 
 const file = 'serve.lock';
 

@@ -1,6 +1,17 @@
+import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '#adapters/outbound/sql/sqlite.ts';
 import { apiOf } from '#tests/fixtures/api.ts';
-import { type Installation, installation, password, request } from '#tests/fixtures/installation.ts';
+import {
+  type Installation,
+  installation,
+  password,
+  request,
+  testClock,
+} from '#tests/fixtures/installation.ts';
 import { testKey } from '#tests/fixtures/keys.ts';
 
 /** `name{labels} value` → value, without the number of the worker. */
@@ -105,4 +116,30 @@ describe('the scrape token of the configuration', () => {
     for (const token of [scrapeToken, 'undefined'])
       expect((await api.get('/metrics', scrape(token))).status).toBe(401);
   });
+});
+
+test('the result of the last verification of the audit trail is a metric', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'postern-metrics-'));
+  const path = join(directory, 'store.db');
+  const clock = testClock();
+  {
+    await using site = await installation({ store: await openSqliteStore({ path, clock }), clock });
+    const api = await apiOf(site);
+    const verified = async () => {
+      const samples = read((await api.get('/metrics')).text);
+      return ['postern_audit_intact', 'postern_audit_verified_seconds'].map((name) => samples.get(name));
+    };
+    expect(await verified()).toEqual([undefined, undefined]);
+    await site.gateway.auditEvents.verify(site.admin);
+    expect(await verified()).toEqual([1, clock.now() / 1000]);
+    {
+      using db = new Database(path);
+      db.run('drop trigger audit_events_update');
+      db.run("update audit_events set outcome = 'failed' where id = 2");
+    }
+    clock.advance(60_000);
+    await site.gateway.auditEvents.verify(site.admin);
+    expect(await verified()).toEqual([0, clock.now() / 1000]);
+  }
+  rmSync(directory, { recursive: true });
 });
