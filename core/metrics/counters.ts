@@ -26,6 +26,13 @@ interface Series {
   count: number;
 }
 
+/** The durations with the same labels. */
+interface Observed {
+  readonly values: readonly string[];
+  readonly buckets: Float64Array;
+  sum: number;
+}
+
 /** Counts by labels. Labels come from a small fixed set, never from untrusted input. */
 export class Counter {
   readonly #name: string;
@@ -66,36 +73,44 @@ export class Counter {
   }
 }
 
-/** Measures durations in seconds, by one label. */
+/** Measures durations in seconds, by labels. Labels come from a small fixed set, never from untrusted input. */
 export class Histogram {
   readonly #name: string;
   readonly #help: string;
-  readonly #label: string;
+  readonly #labels: readonly string[];
   readonly #bounds: readonly number[];
-  readonly #series = new Map<string, { readonly buckets: Float64Array; sum: number }>();
+  readonly #series = new Map<string, Observed>();
+  /** The next duration usually has the same labels. */
+  #latest: Observed | undefined;
 
-  constructor(name: string, help: string, label: string, bounds: readonly number[]) {
+  constructor(name: string, help: string, labels: readonly string[], bounds: readonly number[]) {
     this.#name = name;
     this.#help = help;
-    this.#label = label;
+    this.#labels = labels;
     this.#bounds = bounds;
   }
 
-  observe(value: string, seconds: number): void {
-    let series = this.#series.get(value);
-    if (!series) {
-      series = { buckets: new Float64Array(this.#bounds.length + 1), sum: 0 };
-      this.#series.set(value, series);
-    }
+  observe(seconds: number, ...values: readonly string[]): void {
+    if (!this.#latest || !sameList(this.#latest.values, values)) this.#latest = this.#seriesOf(values);
+    const series = this.#latest;
     let n = 0;
     while (n < this.#bounds.length && seconds > this.#bounds[n]!) n++;
     series.buckets[n]!++;
     series.sum += seconds;
   }
 
+  #seriesOf(values: readonly string[]): Observed {
+    const key = values.join('\n');
+    const known = this.#series.get(key);
+    if (known) return known;
+    const series = { values, buckets: new Float64Array(this.#bounds.length + 1), sum: 0 };
+    this.#series.set(key, series);
+    return series;
+  }
+
   family(): MetricFamily {
-    const samples = [...this.#series].flatMap(([value, { buckets, sum }]): Sample[] => {
-      const labels = { [this.#label]: value };
+    const samples = [...this.#series.values()].flatMap(({ values, buckets, sum }): Sample[] => {
+      const labels = labelled(this.#labels, values);
       let count = 0;
       const counted = [...this.#bounds.map(String), '+Inf'].map((le, n) => {
         count += buckets[n]!;

@@ -25,7 +25,7 @@ export class EnrolmentMetrics {
   readonly #seconds = new Histogram(
     'postern_enrolment_seconds',
     'Duration of enrolments, from the decoded request to the stored certificate.',
-    'protocol',
+    ['protocol', 'operation', 'outcome'],
     bounds,
   );
 
@@ -49,23 +49,28 @@ export class EnrolmentMetrics {
         const domain = requester.domain.uniqueName;
         const began = this.#clock.now();
         try {
-          const outcome = await enrol(requester, ask);
-          this.#total.add(protocol, domain, ask.operation, outcome.kind);
-          return outcome;
+          const result = await enrol(requester, ask);
+          this.#total.add(protocol, domain, ask.operation, result.kind);
+          this.#took(began, protocol, ask.operation, result.kind);
+          return result;
         } catch (error) {
-          this.#failed(protocol, domain, ask.operation, error);
+          this.#took(began, protocol, ask.operation, this.#failed(protocol, domain, ask.operation, error));
           throw error;
-        } finally {
-          this.#seconds.observe(protocol, Math.max(0, this.#clock.now() - began) / 1000);
         }
       },
     };
   }
 
-  #failed(protocol: Protocol, domain: string, operation: string, error: unknown): void {
+  #took(began: number, protocol: Protocol, operation: string, outcome: string): void {
+    this.#seconds.observe(Math.max(0, this.#clock.now() - began) / 1000, protocol, operation, outcome);
+  }
+
+  /** Counts a failure and returns its outcome. */
+  #failed(protocol: Protocol, domain: string, operation: string, error: unknown): string {
     const { code } = toFault(error);
     const outcome = code === 'internal' || code === 'unavailable' ? 'failed' : 'refused';
     this.#total.add(protocol, domain, operation, outcome);
+    return outcome;
   }
 
   families(): readonly MetricFamily[] {

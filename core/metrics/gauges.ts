@@ -70,6 +70,11 @@ export async function gauges(
       ofCrls(({ nextUpdate }) => nextUpdate - now),
     ),
     gauge(
+      'postern_certificates_expiring_within',
+      `Valid certificates that expire within a number of days (each counted up to ${countedUpTo}).`,
+      await expiringSamples(context),
+    ),
+    gauge(
       'postern_ca_expires_in_seconds',
       'Seconds until the certificate of a CA expires; negative once it has expired.',
       cas.records.flatMap(({ uniqueName, certificate }) => {
@@ -136,6 +141,24 @@ async function diskFamilies({ disks }: Pick<Ports, 'disks'>): Promise<readonly M
     gauge('postern_disk_size_bytes', 'Size of the disk of the data or log directory.', samples('size')),
   ];
 }
+
+const expiryDays = [1, 7, 30, 90];
+
+const expiringSamples = ({ store, clock }: Pick<Ports, 'clock' | 'store'>): Promise<Sample[]> =>
+  Promise.all(
+    expiryDays.map(async (days) => ({
+      labels: { days: String(days) },
+      value: await store.count(
+        'certificate',
+        [
+          { field: 'notValidAfter', is: 'greaterOrEqual', value: clock.now() },
+          { field: 'notValidAfter', is: 'less', value: clock.now() + days * day },
+          { field: 'status', is: 'equal', value: 'good' },
+        ],
+        countedUpTo,
+      ),
+    })),
+  );
 
 const upstreamSamples = ({ store, issuers }: Pick<Ports, 'issuers' | 'store'>): Promise<Sample[]> =>
   Promise.all(

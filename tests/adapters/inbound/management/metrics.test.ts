@@ -45,8 +45,18 @@ test('enrolments are counted by protocol, domain, operation and outcome, and the
     'postern_enrolments_total{protocol="est",domain="default",operation="renew",outcome="refused"}': 1,
     'postern_enrolments_total{protocol="est",domain="",operation="admit",outcome="refused"}': 2,
   });
-  expect(samples.get('postern_enrolment_seconds_count{protocol="est"}')).toBe(2);
-  expect(samples.get('postern_enrolment_seconds_bucket{protocol="est",le="+Inf"}')).toBe(2);
+  const seconds = [...samples].filter(([name]) => /^postern_enrolment_seconds_count|le="\+Inf"/.test(name));
+  const [issued, refused] = [
+    'protocol="est",operation="enrol",outcome="issued"',
+    'protocol="est",operation="renew",outcome="refused"',
+  ];
+  expect(Object.fromEntries(seconds)).toEqual({
+    [`postern_enrolment_seconds_count{${issued}}`]: 1,
+    [`postern_enrolment_seconds_bucket{${issued},le="+Inf"}`]: 1,
+    [`postern_enrolment_seconds_count{${refused}}`]: 1,
+    [`postern_enrolment_seconds_bucket{${refused},le="+Inf"}`]: 1,
+  });
+  expect(samples.get('postern_certificates_expiring_within{days="90"}')).toBeNumber();
 });
 
 test('the age of CRLs and the health of dependencies are metrics', async () => {
