@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import Ajv from 'ajv';
+import { auditActions } from '#core/audit/actions.ts';
 import { shippedProfiles } from '#core/profiles/shipped.ts';
 import { catalog } from '#plugins/catalog.ts';
 import { readConfiguration } from '#plugins/host/config.ts';
@@ -43,6 +44,21 @@ describe('the reference pages', () => {
     const metrics = [...code.matchAll(/'(postern_[a-z_]+)'/g)].map(([, name]) => name!);
     expect(metrics.length).toBeGreaterThan(8);
     expect(missing(page('health.md'), metrics)).toEqual([]);
+  });
+});
+
+describe('the list of audit actions', () => {
+  // The compiler checks every action that is written out. Those of administered records are composed from their kinds.
+  test('has the actions of every kind of record that is administered', () => {
+    const never = ['certificate.create', 'deviceImport.update'];
+    const kinds = [...new Bun.Glob('core/**/*.ts').scanSync(root)].flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      if (!/\bresource[<(]/.test(text)) return [];
+      return [...text.matchAll(/^ {4}kind: '(\w+)',$/gm)].map(([, kind]) => kind!);
+    });
+    const composed = kinds.flatMap((kind) => ['create', 'update', 'delete'].map((verb) => `${kind}.${verb}`));
+    expect(kinds.length).toBeGreaterThan(14);
+    expect(composed.filter((action) => !(action in auditActions)).toSorted()).toEqual(never);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../audit/actions.ts';
 import { audit } from '../audit/record.ts';
 import type { WithConfiguration } from '../configuration/configuration.ts';
 import { DamagedRecord, Fault, toFault } from '../fault.ts';
@@ -132,7 +133,7 @@ export function resource<K extends Kind, Input, View>(
         ...before,
         // The compiler cannot relate `kind` and `values` for a generic kind.
         { op: 'insert', kind, values, as: created } as Write,
-        audit(context, principal.actor, { action: `${kind}.create`, object: kind }, created),
+        audit(context, principal.actor, { action: `${kind}.create` as AuditAction, object: kind }, created),
       ];
       const ids = await commit(writes);
       return rules.view(await find(idOf(created, writes, ids)), principal);
@@ -143,7 +144,7 @@ export function resource<K extends Kind, Input, View>(
       const record = await find(id);
       const writes = await rules.update(record, changes, principal);
       const event = {
-        action: `${kind}.update`,
+        action: `${kind}.update` as AuditAction,
         object: `${kind}:${id}`,
         detail: { fields: Object.keys(changes).join(' ') },
       };
@@ -155,7 +156,11 @@ export function resource<K extends Kind, Input, View>(
       if (!rules.remove) throw new Fault('unsupported', `${many} cannot be deleted here`);
       const record = await find(id);
       const writes = await rules.remove(record, principal);
-      const event = { action: `${kind}.delete`, object: `${kind}:${id}`, detail: rules.summary(record) };
+      const event = {
+        action: `${kind}.delete` as AuditAction,
+        object: `${kind}:${id}`,
+        detail: rules.summary(record),
+      };
       await change(id, [...writes, audit(context, principal.actor, event)]);
       await rules.removed?.(record);
     },

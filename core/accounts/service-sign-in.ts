@@ -51,7 +51,7 @@ export async function signInService(
   };
   if (!account?.isActive || !same) return refuse();
   const { generation } = account;
-  const event = { action: 'serviceAccount.signIn', object: `serviceAccount:${account.id}` };
+  const event = { action: 'serviceAccount.signIn', object: `serviceAccount:${account.id}` } as const;
   try {
     await context.store.commit([
       // The commit fails if the secret, role or activation changed since they were read.

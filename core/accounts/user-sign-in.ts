@@ -1,4 +1,5 @@
 import type { Principal } from '../access/principal.ts';
+import type { AuditAction } from '../audit/actions.ts';
 import { audit, recordRefusal, shorten } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -14,7 +15,7 @@ interface Dependencies
     WithThrottle {}
 
 interface Refusal {
-  readonly action: string;
+  readonly action: AuditAction;
   readonly actor: Actor;
   readonly fault: Fault;
 }

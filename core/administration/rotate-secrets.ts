@@ -1,4 +1,5 @@
 import type { Principal } from '../access/principal.ts';
+import type { AuditAction } from '../audit/actions.ts';
 import { audit } from '../audit/record.ts';
 import { Fault } from '../fault.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -109,7 +110,7 @@ export async function rotateSecrets(
   { actor }: Principal,
 ): Promise<number> {
   const { store, keyStores, issuers } = context;
-  const note = (action: string, detail = {}): Promise<unknown> =>
+  const note = (action: AuditAction, detail = {}): Promise<unknown> =>
     store.commit([audit(context, actor, { action, object: 'masterKey', detail })]);
   await note('secrets.rotationBegun');
   let secrets = 0;

@@ -1,5 +1,5 @@
 import { demand, type Principal, readsOf } from '../access/principal.ts';
-import { audit } from '../audit/record.ts';
+import { type AuditNote, audit } from '../audit/record.ts';
 import { hex } from '../der/bytes.ts';
 import { hasExpired } from '../der/time.ts';
 import { Fault } from '../fault.ts';
@@ -88,7 +88,7 @@ export function signers(context: Dependencies): Signers {
         hashValue: hex(digest).toLowerCase(),
         signature: hex(signature).toLowerCase(),
       };
-      const event = {
+      const event: AuditNote = {
         action: 'signer.sign',
         object: `credential:${id}`,
         detail: { signer: signer.uniqueName, hashValue: values.hashValue },

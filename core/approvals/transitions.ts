@@ -1,3 +1,4 @@
+import type { AuditAction } from '../audit/actions.ts';
 import { audit, shorten, systemActor } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import type { Ports } from '../ports/ports.ts';
@@ -209,7 +210,7 @@ function transitionWrites(
   ];
 }
 
-const actions: Readonly<Record<ApprovalState | 'approve', string>> = {
+const actions: Readonly<Record<ApprovalState | 'approve', AuditAction>> = {
   waiting: 'approval.open',
   approve: 'approval.approve',
   granted: 'approval.grant',

@@ -26,7 +26,7 @@ export interface NewestAnchor {
   readonly digest: string;
 }
 
-export const anchorAction = 'audit.anchor';
+export const anchorAction = 'audit.anchor' as const;
 const newestName = 'audit-anchor';
 const mostHeads = 1000;
 /** Milliseconds between one process's anchors. */

@@ -2,16 +2,16 @@ import type { RequestContext } from '../ports/platform.ts';
 import type { Ports } from '../ports/ports.ts';
 import type { Handle, Store, Write } from '../ports/store.ts';
 import type { Actor, AuditEvent } from '../records/audit-event.ts';
+import type { AuditAction } from './actions.ts';
 
 export const systemActor: Actor = { kind: 'system', id: null, name: 'postern', address: '' };
 
+/** What happened, without the time and the actor. */
+export type AuditNote = { readonly action: AuditAction } & Pick<AuditEvent, 'object'> &
+  Partial<Pick<AuditEvent, 'outcome' | 'detail'>>;
+
 /** Returns the audit write of a change. It belongs into the same commit as the change. */
-export function audit(
-  context: Pick<Ports, 'clock'>,
-  actor: Actor,
-  event: Pick<AuditEvent, 'action' | 'object'> & Partial<Pick<AuditEvent, 'outcome' | 'detail'>>,
-  about?: Handle,
-): Write {
+export function audit(context: Pick<Ports, 'clock'>, actor: Actor, event: AuditNote, about?: Handle): Write {
   const { action, object, outcome = 'success', detail = {} } = event;
   const recorded: AuditEvent = { at: context.clock.now(), actor, action, object, outcome, detail };
   return about ? { op: 'audit', event: recorded, about } : { op: 'audit', event: recorded };

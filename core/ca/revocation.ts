@@ -1,3 +1,4 @@
+import type { AuditAction } from '../audit/actions.ts';
 import { audit } from '../audit/record.ts';
 import type { Configuration } from '../configuration/configuration.ts';
 import { Fault } from '../fault.ts';
@@ -36,7 +37,7 @@ export function revocationWrites(
     set: { lastRevocationAt: now },
     quiet: true,
   };
-  const audited = (action: string): Write =>
+  const audited = (action: AuditAction): Write =>
     audit(context, actor, {
       action,
       object: `certificate:${id}`,

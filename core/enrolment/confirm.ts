@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { audit } from '../audit/record.ts';
+import { type AuditNote, audit } from '../audit/record.ts';
 import type { Crls } from '../ca/crls.ts';
 import { revocationWrites } from '../ca/revocation.ts';
 import { sameBytes } from '../der/bytes.ts';
@@ -64,7 +64,7 @@ export async function confirm(
     certificate: id,
   } as const;
   const actor = requesterActor(requester);
-  const event = {
+  const event: AuditNote = {
     action: accepted ? 'certificate.confirm' : 'certificate.reject',
     object: record ? `certificate:${record.id}` : `domain:${requester.domain.uniqueName}`,
     detail: { protocol: requester.target.protocol },

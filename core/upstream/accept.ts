@@ -1,4 +1,4 @@
-import { audit, shorten } from '../audit/record.ts';
+import { type AuditNote, audit, shorten } from '../audit/record.ts';
 import { caWrites } from '../ca/create-ca.ts';
 import type { Configuration, WithConfiguration } from '../configuration/configuration.ts';
 import { readCa } from '../configuration/load-record.ts';
@@ -179,7 +179,7 @@ function certificateWrites(
   values: Values<'certificate'>,
 ): readonly Write[] {
   const { serialNumber, fingerprint } = values;
-  const event = {
+  const event: AuditNote = {
     action: 'certificate.issue',
     object: 'certificate',
     detail: {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { permissionParts } from './access.ts';
+import { auditEventParts } from './audit-events.ts';
 import { commandParts } from './commands.ts';
 import { configurationParts } from './configuration.ts';
 import { errorParts } from './errors.ts';
@@ -11,6 +12,7 @@ import { type Parts, withParts } from './page.ts';
 const pages: Readonly<Record<string, Parts>> = {
   'configuration.md': configurationParts,
   'command-line.md': commandParts,
+  'audit-events.md': auditEventParts,
   'permissions.md': permissionParts,
   'errors.md': errorParts,
 };

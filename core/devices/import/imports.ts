@@ -176,7 +176,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
       await collection.read(principal, id);
       const page = await importedDevices(context, principal, id, cursor);
       // Every page: who knows what a cursor looks like can begin with any.
-      const event = { action: 'deviceImport.credentials', object: `deviceImport:${id}` };
+      const event = { action: 'deviceImport.credentials', object: `deviceImport:${id}` } as const;
       await store.commit([audit(context, principal.actor, event)]);
       return page;
     },
