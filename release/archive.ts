@@ -12,10 +12,14 @@ const reproducible = (epoch: number): readonly string[] => [
   '--mode=u=rwX,go=rX',
 ];
 
+/** Packs what is at `path` inside `directory` into `file`, a tar archive. */
+export async function tar(directory: string, path: string, file: string, epoch: number): Promise<void> {
+  await run(['tar', ...reproducible(epoch), '-cf', file, '-C', directory, path], { env: { LC_ALL: 'C' } });
+}
+
 /** Packs `directory` under its own name into `file`, a `.tar.gz`. */
 export async function pack(directory: string, file: string, epoch: number): Promise<void> {
-  const tar = file.replace(/\.gz$/, '');
-  const folder = ['-C', dirname(directory), basename(directory)];
-  await run(['tar', ...reproducible(epoch), '-cf', tar, ...folder], { env: { LC_ALL: 'C' } });
-  await run(['gzip', '-n', '-6', '-f', tar]);
+  const plain = file.replace(/\.gz$/, '');
+  await tar(dirname(directory), basename(directory), plain, epoch);
+  await run(['gzip', '-n', '-6', '-f', plain]);
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pack } from './archive.ts';
 import { signChecksums, writeChecksums } from './checksums.ts';
 import { packageDebian } from './debian.ts';
+import { packDeployments } from './deployment.ts';
+import { buildImage } from './image.ts';
 import { platforms, stageProgram } from './program.ts';
 import { billOfMaterials } from './sbom.ts';
 import { describeSource, root } from './source.ts';
@@ -27,7 +29,11 @@ async function main(): Promise<void> {
       await writeFile(join(dist, `${name}.cdx.json`), billOfMaterials(source, name, components));
       await pack(program, join(dist, `${name}.tar.gz`), source.epoch);
       await packageDebian(source, platform, program, join(work, `debian-${platform.debian}`), dist);
+      const layers = join(work, `image-${platform.cpu}`);
+      await mkdir(layers);
+      await buildImage(source, platform, program, layers, dist);
     }
+    await packDeployments(source, work, dist);
     await writeChecksums(dist);
     const key = process.env.RELEASE_KEY;
     if (key === undefined) console.log('not signed: RELEASE_KEY names no file with an Ed25519 key');
