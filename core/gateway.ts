@@ -258,7 +258,7 @@ export function createGateway(given: Ports, settings: GatewaySettings): Gateway 
     devidRegistrations: devidRegistrations(context),
 
     leftOut: (kind, id, cause) =>
-      ports.log.error('a damaged record is left out of a list', cause, { kind, id }),
+      ports.log.error('a damaged record is omitted from a list', cause, { kind, id }),
     now: () => clock.now(),
     overview: overview(context),
     settings: runtimeSettings(context),

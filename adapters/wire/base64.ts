@@ -11,7 +11,7 @@ export function decodeBase64(text: string): Uint8Array {
   try {
     return Uint8Array.fromBase64(text, strictly);
   } catch {
-    throw new Fault('malformed', 'bad base64');
+    throw new Fault('malformed', 'this is not valid base64');
   }
 }
 

@@ -58,14 +58,14 @@ export function decodePem(text: string): PemBlock[] {
     blocks.push({ label, der: readContents(label, text.slice(start, end)) });
     from = text.indexOf(begin, end + boundary.length);
   }
-  if (blocks.length === 0) throw new Fault('malformed', 'PEM: no block');
+  if (blocks.length === 0) throw new Fault('malformed', 'PEM: there is no block');
   return blocks;
 }
 
 function readLabel(text: string, start: number): string {
   const end = text.indexOf(dashes, start);
   const label = end - start > longestLabel ? '' : text.slice(start, Math.max(start, end));
-  if (!labelForm.test(label)) throw new Fault('malformed', 'PEM: bad label');
+  if (!labelForm.test(label)) throw new Fault('malformed', 'PEM: the label is not valid');
   return label;
 }
 

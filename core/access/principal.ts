@@ -34,7 +34,7 @@ export function readsOf({ store, log }: Pick<Ports, 'log' | 'store'>, { actor }:
   const reads: Reads = store.readsFor?.(`${actor.kind}:${actor.id}`) ?? store;
   const named = <P extends Page<unknown>>(page: P): P => {
     for (const damage of page.damaged ?? [])
-      log.error('a damaged record is left out of a list', damage, { kind: damage.kind, id: damage.id });
+      log.error('a damaged record is omitted from a list', damage, { kind: damage.kind, id: damage.id });
     return page;
   };
   return {

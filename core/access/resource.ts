@@ -114,7 +114,7 @@ export function resource<K extends Kind, Input, View>(
           return [rules.view(record, principal)];
         } catch (error) {
           if (!isDamage(error)) throw error;
-          context.log.error('a damaged record is left out of a list', error, { kind, id: record.id });
+          context.log.error('a damaged record is omitted from a list', error, { kind, id: record.id });
           return [];
         }
       });

@@ -86,7 +86,7 @@ export function certificates(context: Dependencies, crls: Crls): Certificates {
   async function revoke({ actor }: Principal, id: number, revocation: Revocation): Promise<number> {
     const record = await find(id);
     if (revocation.invalidityDate !== undefined && revocation.invalidityDate > context.clock.now()) {
-      throw new Fault('malformed', 'this is in the future', { field: 'invalidityDate' });
+      throw new Fault('malformed', 'this date is in the future', { field: 'invalidityDate' });
     }
     const configuration = await context.configuration.current();
     const writes = [

@@ -84,7 +84,11 @@ export function credentials(
             id: 'not_tls_server',
           });
         if (hasExpired(notValidAfter, clock.now()))
-          throw new Fault('conflict', 'its certificate has expired', { id: 'certificate_expired' });
+          throw new Fault(
+            'conflict',
+            'the certificate of this credential has expired: replace the credential',
+            { id: 'certificate_expired' },
+          );
         if (isActive) return;
         await store.commit([
           ...(await replaceActive(context)),

@@ -165,7 +165,7 @@ async function removal(
   const issued = known - (own ? 1 : 0);
   if (issued > 0) {
     const count = known === mostCounted ? `${issued} or more` : issued;
-    throw new Fault('conflict', `it has issued ${count} certificate${issued === 1 ? '' : 's'}`, {
+    throw new Fault('conflict', `this CA has issued ${count} certificate${issued === 1 ? '' : 's'}`, {
       id: 'ca_has_issued',
       values: { certificates: count },
     });

@@ -37,15 +37,19 @@ export function runtimeSettings(context: Dependencies): RuntimeSettingsUse {
     const { record: setting, settings: before } = await storedSettings(store);
     const next = { ...before, ...changes };
     if (next.refreshTokenSeconds < next.accessTokenSeconds) {
-      throw new Fault('malformed', 'a refresh token must be valid for at least as long as an access token', {
+      throw new Fault('malformed', 'a refresh token must be valid at least as long as an access token', {
         field: 'refreshTokenSeconds',
       });
     }
     const wrong = next.webhookHosts.find((host) => !isHostPattern(host));
     if (wrong !== undefined) {
-      throw new Fault('malformed', `${shorten(wrong)}: this must be a host, or \`*.\` and a host`, {
-        field: 'webhookHosts',
-      });
+      throw new Fault(
+        'malformed',
+        `${shorten(wrong)}: this must be a host name, or \`*.\` followed by a host name`,
+        {
+          field: 'webhookHosts',
+        },
+      );
     }
     if (isStricter(next.securityLevel, before.securityLevel)) await demandNoObstacles(next.securityLevel);
     const value = Buffer.from(JSON.stringify(next));

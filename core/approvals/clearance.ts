@@ -181,10 +181,14 @@ async function demandFewPending(
     : { field: 'requester', is: 'equal', value: requester };
   const where = [owner, { field: 'state', is: 'equal', value: 'waiting' } as const];
   if ((await store.count('approval', where, mostPending)) >= mostPending) {
-    throw new Fault('tooManyRequests', 'too many requests of this device are pending approval', {
-      id: 'too_many_pending_requests',
-      retryAfter: longestPause,
-    });
+    throw new Fault(
+      'tooManyRequests',
+      'too many requests of this device are already pending approval: wait until they are decided',
+      {
+        id: 'too_many_pending_requests',
+        retryAfter: longestPause,
+      },
+    );
   }
 }
 

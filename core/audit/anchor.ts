@@ -121,6 +121,6 @@ export class Anchors {
     const keep = settingWrite(newestName, setting, value, true);
     const event = { action: anchorAction, object: '', detail: { number, seal } };
     await store.commit([keep, audit(this.#context, systemActor, event)]);
-    log.info('audit trail anchored', { number, digest: newest.digest });
+    log.info('audit log sealed', { number, digest: newest.digest });
   }
 }

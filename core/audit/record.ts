@@ -56,6 +56,6 @@ export async function recordRefusal(context: Pick<Ports, 'store' | 'log'>, write
   try {
     await context.store.commit([write]);
   } catch (error) {
-    context.log.error('a refusal could not be audited', error);
+    context.log.error('a rejected request could not be recorded in the audit log', error);
   }
 }

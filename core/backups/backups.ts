@@ -111,7 +111,7 @@ export function backups(context: Dependencies, crls: Crls): Backups {
       } as const;
       await store
         .commit([...record(`failed: ${fault.detail}`), audit(context, actor, event)])
-        .catch((cause) => context.log.error('a failed backup could not be audited', cause));
+        .catch((cause) => context.log.error('a failed backup could not be recorded in the audit log', cause));
       throw error;
     } finally {
       await store.lease('backup', holder, 0);

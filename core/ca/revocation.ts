@@ -62,7 +62,7 @@ export function revocationWrites(
   if (status !== 'good' && status !== 'hold') {
     throw new Fault(
       'conflict',
-      status === 'revoked' ? 'the certificate is already revoked' : 'nothing was issued',
+      status === 'revoked' ? 'the certificate is already revoked' : 'the certificate was never issued',
       { id: status === 'revoked' ? 'certificate_revoked' : 'certificate_not_issued' },
     );
   }

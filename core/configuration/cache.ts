@@ -145,7 +145,7 @@ export class ConfigurationCache implements Current {
     );
     if (known) return;
     const [noun] = nouns[kind];
-    this.#ports.log.error(`${noun} cannot be loaded and is set aside`, error, {
+    this.#ports.log.error(`${noun} cannot be loaded and is ignored`, error, {
       id,
       name: uniqueName,
       reason,

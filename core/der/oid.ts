@@ -18,7 +18,7 @@ const places = 512;
  * malformed.
  */
 export function decodeOid(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
-  if (end <= start || end - start > longestOid) throw new Fault('malformed', 'DER: bad OID');
+  if (end <= start || end - start > longestOid) throw new Fault('malformed', 'DER: the OID is not valid');
   let hash = 0;
   for (let at = start; at < end; at++) hash = (hash * 31 + bytes[at]!) % places;
   const known = decoded[hash];

@@ -7,7 +7,8 @@ import { tag } from './tag.ts';
  */
 export function parseTime(which: number, text: string): number {
   const yearDigits = which === tag.utcTime ? 2 : 4;
-  if (text.length !== yearDigits + 11 || !text.endsWith('Z')) throw new Fault('malformed', 'DER: bad time');
+  if (text.length !== yearDigits + 11 || !text.endsWith('Z'))
+    throw new Fault('malformed', 'DER: the time is not valid');
   const given = number(text, 0, yearDigits);
   const year = yearDigits === 4 ? given : given < 50 ? 2000 + given : 1900 + given;
   const month = number(text, yearDigits, 2);
@@ -18,7 +19,8 @@ export function parseTime(which: number, text: string): number {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (!exists || hour > 23 || minute > 59 || second > 59) throw new Fault('malformed', 'DER: no such time');
+  if (!exists || hour > 23 || minute > 59 || second > 59)
+    throw new Fault('malformed', 'DER: this date or time does not exist');
   return date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
@@ -26,7 +28,7 @@ function number(text: string, at: number, digits: number): number {
   let value = 0;
   for (let i = at; i < at + digits; i++) {
     const digit = text.charCodeAt(i) - 0x30;
-    if (!(digit >= 0 && digit <= 9)) throw new Fault('malformed', 'DER: bad time');
+    if (!(digit >= 0 && digit <= 9)) throw new Fault('malformed', 'DER: the time is not valid');
     value = value * 10 + digit;
   }
   return value;
@@ -46,7 +48,8 @@ export function formatTime(milliseconds: number): { readonly tag: number; readon
 export function formatGeneralizedTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   const year = date.getUTCFullYear();
-  if (!(year >= 0 && year <= 9999)) throw new Fault('malformed', 'time out of range');
+  if (!(year >= 0 && year <= 9999))
+    throw new Fault('malformed', 'the time is outside the range that certificates can hold');
   return `${two(Math.floor(year / 100))}${two(year % 100)}${two(date.getUTCMonth() + 1)}${two(date.getUTCDate())}${two(date.getUTCHours())}${two(date.getUTCMinutes())}${two(date.getUTCSeconds())}Z`;
 }
 

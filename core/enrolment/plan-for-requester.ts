@@ -58,7 +58,10 @@ export async function planForRequester(
   if (device && device.blockedAt !== null) throw new Fault('forbidden', blocked, { id: 'device_blocked' });
   if (device) demandInDomain(device, domain);
   if (change && !device) {
-    throw new Fault('forbidden', 'a certificate that was issued to no device keeps its names');
+    throw new Fault(
+      'forbidden',
+      'the names cannot change: the certificate to be renewed was not issued to a device',
+    );
   }
   // Approval policies treat a certificate with other names as a new one.
   const operation = entitlement === 'renewal' && !change ? 'renewal' : 'issuance';

@@ -107,7 +107,8 @@ export function plannedOutcome(
  * what would be issued: a profile may add a name that the request leaves out, and adds it again.
  */
 function demandSameNames(renewed: Renewed | undefined, outcome: ProfileOutcome): void {
-  if (!renewed) throw new Fault('forbidden', 'a renewal needs the certificate that it renews');
+  if (!renewed)
+    throw new Fault('forbidden', 'a renewal must be authenticated with the certificate to be renewed');
   const { certificate } = renewed;
   if (!sameName(certificate.subject, outcome.subject)) {
     throw new Fault('badCsr', 'the subject differs from that of the certificate to be renewed');

@@ -131,7 +131,7 @@ async function planEntry(
   exchange: Exchange,
 ): Promise<RevocationPlan | (Deferral & Pick<RevocationPlan, 'record'>)> {
   if (entry.invalidityDate !== undefined && entry.invalidityDate > context.clock.now()) {
-    throw new Fault('malformed', 'invalidityDate lies in the future');
+    throw new Fault('malformed', 'invalidityDate is in the future');
   }
   const { configuration } = requester;
   const record = await revocable(context, requester, entry);

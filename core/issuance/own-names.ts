@@ -23,7 +23,8 @@ export function ownNameIn(names: ServerNames, certificate: Named): Fault | undef
   const purposes = extendedKeyUsageOf(certificate);
   if (purposes && !purposes.some((purpose) => ofServers.has(purpose))) return undefined;
   const own = ownNames(names);
-  const taken = (text: string) => new Fault('forbidden', `${text} is a name of this service`);
+  const taken = (text: string) =>
+    new Fault('forbidden', `${text} is a name of this Postern service, which cannot be issued to a device`);
   for (const name of subjectAltNamesOf(certificate)) {
     const isOwn =
       name.kind === 'dns' ? own.isHost(name.value) : name.kind === 'ip' && own.isAddress(name.value);

@@ -154,7 +154,7 @@ export async function notOnboardedWrites(
     audit(context, actor, {
       action: 'device.await',
       object: `device:${record.id}`,
-      detail: { reason: 'its domain credential was not confirmed' },
+      detail: { reason: 'the device did not confirm its domain credential' },
     }),
   ];
 }

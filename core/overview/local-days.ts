@@ -57,7 +57,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
       second: 'numeric',
     });
   } catch {
-    throw new Fault('malformed', 'unknown time zone: send an IANA name such as Europe/Berlin', {
+    throw new Fault('malformed', 'the time zone is unknown: send an IANA name such as Europe/Berlin', {
       field: 'timeZone',
     });
   }

@@ -83,9 +83,9 @@ export function compileProfile(rules: ProfileRules, patterns: Patterns): Compile
     const nameless = subject.rdns.length === 0;
     const subjectAltName = decideNames(request, nameless, from, trace);
     // RFC 5280 §4.1.2.6
-    if (nameless && ca) throw new Fault('badCsr', 'subject: a CA needs a subject');
+    if (nameless && ca) throw new Fault('badCsr', 'subject: a CA certificate must have a subject');
     if (nameless && !subjectAltName) {
-      throw new Fault('badCsr', 'subject: the request needs a subject or a subject alternative name');
+      throw new Fault('badCsr', 'subject: the request must contain a subject or a subject alternative name');
     }
     const extensions = decideExtensions(request, issuer, urls, from, subjectAltName, trace);
     const { notBefore, notAfter, endless } = decideValidity(now, issuer, trace);

@@ -44,7 +44,7 @@ export function decide(
   if (requested.length > without.length) return decision(without, none);
   const { add, wrong } = defaults(rule, from);
   if (rule.required && add.length === 0) {
-    throw new Fault('badCsr', `${rule.field}: the request has to name one${wrong && `; ${wrong}`}`);
+    throw new Fault('badCsr', `${rule.field}: the request must contain a value${wrong && `; ${wrong}`}`);
   }
   if (trace) {
     for (const value of add) trace(rule.field, rule.show(value), 'default of the profile');
@@ -95,11 +95,11 @@ function attributeProblem(
   if (missing) {
     return take(missing, value, rule)
       ? undefined
-      : `does not fit: the profile fixes ${fixedValues(rule, from)}`;
+      : `is not allowed: the profile fixes ${fixedValues(rule, from)}`;
   }
   const wrong = rule.fits(value, from) ?? whatIsNotAllowed(rule, value, from);
   if (wrong) return wrong;
-  return count < rule.most ? undefined : `is one too many: the profile allows ${rule.most}`;
+  return count < rule.most ? undefined : `exceeds the limit: the profile allows at most ${rule.most}`;
 }
 
 /** Removes the value from the list, and returns whether it was there. */
@@ -120,7 +120,8 @@ function whatIsNotAllowed(rule: ValueRule, value: string, from: Fields): string 
   const folded = rule.fold(value);
   const allowed = rule.allowed.flatMap((template) => template.render(from) ?? []);
   if (allowed.some((one) => rule.fold(one) === folded)) return undefined;
-  if (allowed.length === 0) return `is not allowed: ${rule.allowed[0]?.missing(from) ?? 'nothing is'}`;
+  if (allowed.length === 0)
+    return `is not allowed: ${rule.allowed[0]?.missing(from) ?? 'the profile allows no value'}`;
   const more = allowed.length > mostShown ? ', …' : '';
   return `is not allowed; allowed: ${allowed
     .slice(0, mostShown)

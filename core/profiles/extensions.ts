@@ -136,7 +136,10 @@ function add(to: Extension[], one: Extension | undefined): void {
 
 function checkBasicConstraints({ value }: Extension, ca: boolean): void {
   if (!ca && decodeBasicConstraints(value).ca) {
-    throw new Fault('badCsr', 'extensions.basicConstraints: a CA is requested, and the profile makes none');
+    throw new Fault(
+      'badCsr',
+      'extensions.basicConstraints: the request is for a CA certificate, which the profile does not allow',
+    );
   }
 }
 
@@ -151,7 +154,7 @@ function keepOther(one: Extension, others: Others, trace: Trace | undefined): bo
   }
   const wrong = valueProblem(one.value);
   if (wrong) throw new Fault('badCsr', `${field}: the value ${wrong}`);
-  trace?.(field, 'as requested', 'the profile keeps what it does not name');
+  trace?.(field, 'as requested', 'the profile accepts values without a rule');
   return true;
 }
 

@@ -23,7 +23,10 @@ export function compileKeys(written: ProfileRules['keys'], { problems }: Tools):
   return (key, trace) => {
     const bits = key.startsWith('rsa-') ? Number(key.slice(4)) : undefined;
     if (bits !== undefined && bits < minimum && rsa) {
-      throw new Fault('badAlgorithm', `keys: ${key} is not allowed: an RSA key needs ${minimum} bits`);
+      throw new Fault(
+        'badAlgorithm',
+        `keys: ${key} is not allowed: RSA keys must have at least ${minimum} bits`,
+      );
     }
     if (allowed && !allowed.includes(key) && !(bits !== undefined && allowed.includes('rsa'))) {
       throw new Fault('badAlgorithm', `keys: ${key} is not allowed; allowed: ${allowed.join(', ')}`);

@@ -79,7 +79,7 @@ function explained(
     if (!last || !sameUrls(last.urls, urls)) {
       last = { urls: { ...urls }, made: uris(urls).length > 0 ? shared(encode(urls)) : undefined };
     }
-    if (last.made) trace?.(field, uris(urls).join(', '), 'the profile asks for it');
+    if (last.made) trace?.(field, uris(urls).join(', '), 'required by the profile');
     return last.made;
   };
 }

@@ -93,7 +93,7 @@ export function compileNames(
     if (atLeastOneOf && !names.some(({ kind }) => atLeastOneOf.includes(kind as NameKind))) {
       throw new Fault(
         'badCsr',
-        `subjectAltName: the request has to name at least one of: ${atLeastOneOf.map((kind) => titles[kind]).join(', ')}`,
+        `subjectAltName: the request must contain at least one of: ${atLeastOneOf.map((kind) => titles[kind]).join(', ')}`,
       );
     }
     if (names.length === 0) return undefined;
@@ -155,7 +155,7 @@ function keepOther(name: GeneralName, others: Others, trace: Trace | undefined):
   }
   const wrong = forms[name.kind](textOf(name));
   if (wrong) throw new Fault('badCsr', `${field}: ${quote(textOf(name))} ${wrong}`);
-  trace?.(field, textOf(name), 'requested; the profile keeps what it does not name');
+  trace?.(field, textOf(name), 'requested; the profile accepts values without a rule');
   return true;
 }
 

@@ -70,12 +70,13 @@ export function decidePurposes<P extends string>(
       `${rule.field}: ${visible(stray.join(', '))} is not allowed; allowed: ${allowed}`,
     );
   }
-  if (stray.length > 0) trace?.(rule.field, '', `${visible(stray.join(', '))} is omitted: not allowed`);
+  if (stray.length > 0)
+    trace?.(rule.field, '', `${visible(stray.join(', '))} is omitted: the profile does not allow it`);
   const kept = requested.filter(fits);
   const chosen = rule.fixed ?? (kept.length > 0 ? kept : rule.default);
   if (rule.forbidden) return [];
   const lacking = rule.required.find((one) => !chosen.includes(one));
-  if (lacking) throw new Fault('badCsr', `${rule.field}: the request has to name ${lacking}`);
+  if (lacking) throw new Fault('badCsr', `${rule.field}: the request must contain ${lacking}`);
   const because = rule.fixed
     ? 'fixed by the profile'
     : kept.length > 0

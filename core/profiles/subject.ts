@@ -125,7 +125,7 @@ function keepOther(one: NameAttribute, others: Others, trace: Trace | undefined)
   isText(one, field, false);
   const wrong = fitsAttribute(one.type)(one.value);
   if (wrong) throw new Fault('badCsr', `${field}: ${quote(one.value)} ${wrong}`);
-  trace?.(field, one.value, 'requested; the profile keeps what it does not name');
+  trace?.(field, one.value, 'requested; the profile accepts values without a rule');
   return true;
 }
 

@@ -89,12 +89,13 @@ export interface Template {
 export function parseTemplate(text: string, delimiters?: RegExp): Template | string {
   const parts: (string | { readonly field: TemplateField })[] = [];
   for (const [piece] of text.matchAll(/\{\{|\}\}|\{[^{}]*\}|[{}]|[^{}]+/g)) {
-    if (piece === '{' || piece === '}') return `a lone "${piece}": literal braces are doubled`;
+    if (piece === '{' || piece === '}')
+      return `a lone "${piece}": write "${piece}${piece}" for a literal brace`;
     if (piece === '{{' || piece === '}}') {
       parts.push(piece[0]!);
     } else if (piece[0] === '{') {
       const field = piece.slice(1, -1);
-      if (!isTemplateField(field)) return `no field ${piece.slice(0, 40)}; there are ${templateFieldList}`;
+      if (!isTemplateField(field)) return `no field ${piece.slice(0, 40)}; use one of ${templateFieldList}`;
       parts.push({ field });
     } else {
       parts.push(piece);

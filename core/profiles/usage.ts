@@ -80,7 +80,8 @@ function usableOf(
     throw new Fault('badAlgorithm', `keys: ${key} cannot be used for any of ${chosen.join(', ')}`);
   }
   const left = chosen.filter((usage) => !usable.includes(usage));
-  if (left.length > 0) trace?.('extensions.keyUsage', '', `${left.join(', ')} is omitted: not with ${key}`);
+  if (left.length > 0)
+    trace?.('extensions.keyUsage', '', `${left.join(', ')} is omitted: ${key} keys cannot be used for it`);
   return usable;
 }
 

@@ -47,8 +47,8 @@ export function compileValidity(written: ProfileRules['validity'], { problems }:
     const notAfter = wholeSecond(Math.min(end, issuer.notAfter));
     if (notAfter <= now) {
       const what =
-        issuer.notAfter <= now ? 'the certificate of the issuing CA' : 'the validity of the profile';
-      throw new Fault('conflict', `validity: ${what} has ended`);
+        issuer.notAfter <= now ? 'the certificate of the issuing CA' : 'the validity period of the profile';
+      throw new Fault('conflict', `validity: ${what} has expired`);
     }
     if (trace) {
       trace(

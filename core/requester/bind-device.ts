@@ -92,7 +92,10 @@ const bound = ({ key, certificate }: Idevid) => ({ idevidKey: key, idevid: certi
 
 async function freeName({ store }: Pick<Ports, 'store'>, names: readonly string[]): Promise<string> {
   for (const commonName of names) if (!(await store.find('device', { commonName }))) return commonName;
-  throw new Fault('conflict', 'every name for the device is taken');
+  throw new Fault(
+    'conflict',
+    'every name that the registration can give the device is already used by another device',
+  );
 }
 
 const idevidActor = ({ certificate }: Idevid, address: string): Actor => ({

@@ -79,7 +79,7 @@ export async function certifyCa(
     const { retryAfter } = deferral(context, request);
     throw new Fault(
       'unavailable',
-      'the upstream CA has not decided yet: the CA is created as soon as it has',
+      'the upstream CA has not issued the certificate yet: Postern creates the CA when the certificate arrives',
       {
         retryAfter,
       },

@@ -24,7 +24,7 @@ export const wrongHolds = 3_600_000;
 /** How long administrators see a finished request. Milliseconds. */
 const shown = 7 * 24 * 3_600_000;
 
-/** Ends a request that the upstream CA refused. */
+/** Ends a request that the upstream CA rejected. */
 export const refuse = (
   context: Dependencies,
   configuration: Configuration,

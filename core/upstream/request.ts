@@ -111,7 +111,7 @@ function recordOf(
   const { ca, request, operation, renews, message, digest, purpose } = wanted;
   const name = ca.record.issuer ?? '';
   demandActive(ca);
-  if (!request) throw new Fault('unsupported', 'an upstream CA needs a certification request');
+  if (!request) throw new Fault('unsupported', 'an upstream CA requires a certification request');
   const issuer = issuerNamed(context, name);
   const prepared = prepareIssuance(context, configuration, wanted);
   issuer.check?.({ prepared, operation, renews, message });

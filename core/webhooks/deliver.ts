@@ -96,7 +96,10 @@ export class Deliveries {
   /** Ends a message that can never be sent, so that it is in the way of no other. */
   async #giveUp(webhook: Webhook, id: number, cause: unknown): Promise<void> {
     const { store, log, clock } = this.#context;
-    log.error('a damaged webhook message is given up', cause, { webhook: webhook.uniqueName, delivery: id });
+    log.error('a damaged webhook message is no longer retried', cause, {
+      webhook: webhook.uniqueName,
+      delivery: id,
+    });
     const set = {
       state: 'dead',
       dueAt: clock.now() + keepDead,
@@ -184,7 +187,11 @@ export class Deliveries {
     }
     if (set.state !== 'dead') return;
     const detail = new Fault('unavailable', attempt.detail ?? 'the delivery failed');
-    log.error('a webhook message is given up', detail, { webhook: webhook.uniqueName, message, event });
+    log.error('a webhook message is no longer retried', detail, {
+      webhook: webhook.uniqueName,
+      message,
+      event,
+    });
   }
 
   #outcome(attempts: number, { delivered, status, detail }: Attempt): Changes<'webhookDelivery'> {

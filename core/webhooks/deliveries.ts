@@ -29,7 +29,7 @@ export function webhookDeliveries(context: Pick<Ports, 'clock' | 'log' | 'store'
   const { store, clock } = context;
   const find = async (id: number): Promise<WebhookDelivery> => {
     const record = await store.get('webhookDelivery', id);
-    if (!record) throw new Fault('notFound', 'there is no such webhook delivery');
+    if (!record) throw new Fault('notFound', 'there is no such webhook message');
     return record;
   };
   return {

@@ -69,14 +69,10 @@ export function webhooks(context: Dependencies): Webhooks {
     async create({ uniqueName, url, events = [], isActive = true, truststore = null, handle, secret }) {
       await check({ url, truststore });
       if ((await store.count('webhook', [], most)) >= most)
-        throw new Fault(
-          'conflict',
-          `there are ${most} webhooks already, which is the limit: delete one first`,
-          {
-            id: 'too_many_webhooks',
-            values: { most },
-          },
-        );
+        throw new Fault('conflict', `at most ${most} webhooks are allowed: delete one first`, {
+          id: 'too_many_webhooks',
+          values: { most },
+        });
       const values = {
         createdAt: clock.now(),
         uniqueName,

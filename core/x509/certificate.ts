@@ -84,7 +84,7 @@ function readTbs(tbs: DerReader, outerAlgorithm?: Uint8Array): Omit<TbsCertifica
   const algorithm = tbs.element(tag.sequence);
   // RFC 5280 §4.1.1.2: both must be equal. Only the inner one is signed.
   if (outerAlgorithm && !sameBytes(algorithm, outerAlgorithm)) {
-    throw new Fault('malformed', 'certificate names two signature algorithms');
+    throw new Fault('malformed', 'the certificate names two different signature algorithms');
   }
   const issuer = readIssuer(tbs.element(tag.sequence));
   const validity = tbs.sequence();
@@ -296,7 +296,7 @@ function serialIn(tbs: Uint8Array): Uint8Array {
 
 function demandPart(outline: DerReader, which: number, length: number): void {
   if (outline.skip(which) !== length)
-    throw new Fault('malformed', 'certificate with an unexpected structure');
+    throw new Fault('malformed', 'the certificate has an unexpected structure');
 }
 
 /** RFC 5280 §4.1.2.2. */

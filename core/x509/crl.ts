@@ -162,7 +162,7 @@ function readTbs(tbs: DerReader, outerAlgorithm: Uint8Array): Omit<Crl, 'der' | 
   const algorithm = tbs.element(tag.sequence);
   // RFC 5280 §5.1.1.2: both must be equal. Only the inner one is signed.
   if (!sameBytes(algorithm, outerAlgorithm))
-    throw new Fault('malformed', 'CRL names two signature algorithms');
+    throw new Fault('malformed', 'the CRL names two different signature algorithms');
   const issuer = readName(tbs);
   const thisUpdate = tbs.time();
   const nextUpdate = isTime(tbs.peek()) ? tbs.time() : undefined;

@@ -169,7 +169,7 @@ function readTemplate(encoded: Uint8Array, reader: DerReader): CertTemplate {
 /** Decodes the contents octets of an INTEGER of one octet. Faults: malformed. */
 function readVersion(octets: Uint8Array): number {
   if (octets.length !== 1 || octets[0]! > 127)
-    throw new Fault('malformed', 'certificate template with a bad version');
+    throw new Fault('malformed', 'the certificate template has an unsupported version');
   return octets[0]!;
 }
 
@@ -211,7 +211,8 @@ function asSequence(reader: DerReader, n: number): Uint8Array | undefined {
 function readProof(message: DerReader): ProofOfPossession {
   switch (message.peek()) {
     case context(0):
-      if (message.contents(context(0)).length > 0) throw new Fault('malformed', 'bad raVerified');
+      if (message.contents(context(0)).length > 0)
+        throw new Fault('malformed', 'raVerified is not encoded correctly');
       return { kind: 'raVerified' };
     case contextConstructed(1):
       return readSignature(message.read(contextConstructed(1)));
@@ -243,5 +244,5 @@ function readPrivateKeyProof(proof: DerReader): { method: PrivateKeyMethod; valu
     proof.finish();
     return { method, value };
   }
-  throw new Fault('malformed', 'unknown proof of possession');
+  throw new Fault('malformed', 'the type of the proof of possession is unknown');
 }

@@ -42,7 +42,7 @@ export function readName(reader: DerReader): Name {
     const set = sequence.set();
     const rdn: NameAttribute[] = [];
     do {
-      if (++count > mostAttributes) throw new Fault('malformed', 'name with too many attributes');
+      if (++count > mostAttributes) throw new Fault('malformed', 'the name has too many attributes');
       rdn.push(readAttribute(set.sequence()));
     } while (!set.empty);
     rdns.push(rdn);

@@ -19,7 +19,7 @@ export const auditCommands: readonly Command[] = [
     details: `Each event contains the hash of the event before it, and every minute the heads of all chains are sealed under the
 master key. Even an attacker with write access to the database cannot change events older than the last seal. Such an
 attacker could restore the whole database to an earlier state: to detect that, compare the number and digest of the
-newest seal with the last line "audit trail anchored" of a log that is stored elsewhere. Exit status: 0 if the trail is
+newest seal with the last line "audit log sealed" of a log that is stored elsewhere. Exit status: 0 if the trail is
 intact, 1 if not.`,
     options: { json: jsonOption, data: dataOption, config: configOption },
     async run(invocation) {

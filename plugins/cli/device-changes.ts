@@ -53,7 +53,7 @@ export const deviceBlock = changing(
     summary: 'Block a device: reject its requests, whatever credentials it presents.',
     details: `${details} Relying parties still accept its certificates unless --revoke revokes them.`,
     options: {
-      comment: { type: 'string', value: 'TEXT', help: 'The reason, for the audit trail' },
+      comment: { type: 'string', value: 'TEXT', help: 'The reason, for the audit log' },
       revoke: {
         type: 'string',
         value: 'REASON',

@@ -34,7 +34,7 @@ export async function firstStart({ gateway, log }: Service, stopped: Promise<str
       if (error === halted) return 'stopped' as const;
       if (!(error instanceof Fault) || error.code !== 'unavailable' || !(await canServe(gateway)))
         throw error;
-      log.error('the store cannot be written: serving existing data only', error);
+      log.error('the database cannot be written: serving existing data only', error);
       return 'unfinished' as const;
     });
   if (typeof made === 'string') return made;

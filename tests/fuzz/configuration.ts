@@ -111,10 +111,10 @@ export const configuration: Target = {
         await store.commit([...current.whole, damage(current, input)]);
         clock.advance(61_000);
         const issued = await site.enrol(password('pump-1', secret), {}, request(key, 'CN=pump-1'));
-        if (issued.length === 0) throw new Error('nothing was issued');
+        if (issued.length === 0) throw new Error('the certificate was never issued');
         const { configuration: health } = await gateway.health();
         const lists = [gateway.issuingCas, gateway.truststores, gateway.profiles, gateway.approvalPolicies];
-        let answer = health?.ok ? 'in order' : 'set aside';
+        let answer = health?.ok ? 'in order' : 'ignored';
         const others = [
           () => site.enrol(password('pump-2', second), { domain: 'second' }, request(key, 'CN=pump-2')),
           ...lists.map((list) => () => list.list(admin, { limit: 100 })),

@@ -54,7 +54,7 @@ const memoryKeys = module(
       const keys = new Map();
       const key = (id) => {
         const found = keys.get(id);
-        if (!found) throw new Fault('notFound', 'no such key');
+        if (!found) throw new Fault('notFound', 'there is no such key');
         return found;
       };
       const spki = (id) => new Uint8Array(createPublicKey(key(id)).export({ type: 'spki', format: 'der' }));

@@ -22,7 +22,7 @@ export function readBasicCredentials(authorization: string): BasicCredentials {
   const text = authorization.length > longestField ? undefined : decode(authorization);
   const colon = text?.indexOf(':') ?? -1;
   if (text === undefined || colon < 1 || control.test(text)) {
-    throw new Fault('unauthenticated', 'not Basic credentials');
+    throw new Fault('unauthenticated', 'the Authorization header does not contain Basic credentials');
   }
   return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }

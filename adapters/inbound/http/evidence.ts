@@ -142,15 +142,16 @@ const noCertificate = /^[ \t]*::[ \t]*$/;
 /** Reads the two fields of RFC 9440 §2: the leaf as an sf-binary item, the chain without it as an sf-list (RFC 8941 §3.3.5). */
 function forwardedChain(leaf: string | undefined, chain: string | undefined): Uint8Array[] {
   if (leaf === undefined || noCertificate.test(leaf)) {
-    if (chain !== undefined) throw new Fault('malformed', 'Client-Cert-Chain without Client-Cert');
+    if (chain !== undefined)
+      throw new Fault('malformed', 'Client-Cert-Chain requires Client-Cert: send both');
     return [];
   }
   const items = chain === undefined ? [leaf] : [leaf, ...chain.split(',', maxCertificates)];
   if (items.length > maxCertificates)
-    throw new Fault('malformed', 'Client-Cert-Chain: too many certificates');
+    throw new Fault('malformed', 'Client-Cert-Chain contains too many certificates');
   const certificates = items.map(decodeBinary);
   const octets = certificates.reduce((sum, certificate) => sum + certificate.length, 0);
-  if (octets > maxChainOctets) throw new Fault('malformed', 'Client-Cert-Chain: too long');
+  if (octets > maxChainOctets) throw new Fault('malformed', 'Client-Cert-Chain is too long');
   return certificates;
 }
 

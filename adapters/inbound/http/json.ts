@@ -45,7 +45,8 @@ function requireStrict(text: string): void {
       }
       case '{':
       case '[':
-        if (open.length === maxDepth) throw new Fault('malformed', `at most ${maxDepth} levels are allowed`);
+        if (open.length === maxDepth)
+          throw new Fault('malformed', `JSON may be nested at most ${maxDepth} levels deep`);
         nameFollows = text[i] === '{';
         open.push(nameFollows ? new Set() : undefined);
         break;

@@ -102,7 +102,11 @@ function tryCredential<T>(use: () => T): T {
   try {
     return use();
   } catch (cause) {
-    throw new Fault('malformed', 'not a certificate chain with its private key in PEM', { cause });
+    throw new Fault(
+      'malformed',
+      'the TLS credential is not a certificate chain with its private key in PEM',
+      { cause },
+    );
   }
 }
 

@@ -19,7 +19,7 @@ const mostFileBytes = 64 * 1024;
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
-const noSuchKey = (cause?: Error): Fault => new Fault('notFound', 'no such key', { cause });
+const noSuchKey = (cause?: Error): Fault => new Fault('notFound', 'there is no such key', { cause });
 
 /** A directory of mode 0700 with one file of mode 0600 per key. Several processes may share it. */
 export class KeyDirectory {

@@ -75,9 +75,10 @@ export async function openKeyFiles(options: {
           throw error;
         }),
       async write(id, contents) {
-        if (!isKeyId(id)) throw new Fault('malformed', 'not a key id');
+        if (!isKeyId(id)) throw new Fault('malformed', 'this is not a key id');
         if (!directory.has(id)) return directory.write(id, contents);
-        if ((await directory.read(id)) !== contents) throw new Fault('conflict', 'another key has this id');
+        if ((await directory.read(id)) !== contents)
+          throw new Fault('conflict', 'another key already has this id');
       },
     },
     async reseal() {

@@ -86,7 +86,7 @@ export async function openToken(options: TokenOptions): Promise<KeyStore> {
   }
 
   async function publicKey(id: string): Promise<PublicKey> {
-    if (!tokenId.test(id)) throw new Fault('notFound', 'no such key');
+    if (!tokenId.test(id)) throw new Fault('notFound', 'there is no such key');
     await find({ id });
     return known.get(id)!;
   }
@@ -166,7 +166,7 @@ const outward: Readonly<Record<TokenFailure['kind'], string>> = {
   driver: 'PKCS #11 is not available on this machine',
   library: 'the PKCS #11 module cannot be used',
   absent: 'the token is not present',
-  notFound: 'no such key',
+  notFound: 'there is no such key',
   several: 'the token has several keys of this name',
   vanished: 'a key is no longer on the token',
   cryptoki: 'the token reports an error',

@@ -168,7 +168,7 @@ export class Token {
 
   #only(session: Handle, attribute: Attribute): Handle {
     const [key, another] = this.#search(session, cko.privateKey, attribute);
-    if (!key) throw new TokenFailure('notFound', 'no such key');
+    if (!key) throw new TokenFailure('notFound', 'there is no such key');
     if (another) throw new TokenFailure('several', 'the token has several keys of this name');
     return key;
   }

@@ -70,7 +70,7 @@ export function refusal({ failInfo = [], statusString = [] }: PkiStatusInfo, nes
     return new Fault('forbidden', `the upstream CA rejects the message of the device${why}${text}`);
   if (failInfo.some((failure) => gatewayFailures.includes(failure)))
     return new Fault('unavailable', `the upstream CA rejects the credentials of this gateway${why}`);
-  const detail = `the upstream CA refused${why}${text}`;
+  const detail = `the upstream CA rejected the request${why}${text}`;
   for (const code of ['unavailable', 'badAlgorithm', 'badCsr'] as const)
     if (of(code)) return new Fault(code, detail);
   return new Fault('forbidden', detail);

@@ -290,7 +290,7 @@ class RemoteCmp implements Issuer {
     );
     if (body.type === 'pkiConf') return;
     if (body.type !== 'error')
-      throw new Fault('malformed', `the upstream CA answered a confirmation with ${body.type}`);
+      throw new Fault('malformed', `the upstream CA responded to a confirmation with ${body.type}`);
     if (body.status.failInfo?.includes('certConfirmed')) return;
     throw refusal(body.status);
   }
@@ -406,7 +406,7 @@ function caCertificatesOf(answer: PkiMessage): readonly Uint8Array[] {
   const { body } = answer;
   if (body.type === 'error') throw refusal(body.status);
   if (body.type !== 'genp')
-    throw new Fault('malformed', `the upstream CA answered a general message with ${body.type}`);
+    throw new Fault('malformed', `the upstream CA responded to a general message with ${body.type}`);
   const certificates = namedBy(answer);
   if (certificates.length === 0)
     throw new Fault(

@@ -43,14 +43,14 @@ export function enrolmentRequestOf(
   forwarding: Forwarding,
 ): EnrolmentRequest {
   const { request, template } = prepared;
-  if (!request) throw new Fault('unsupported', 'an upstream CA needs a certification request');
+  if (!request) throw new Fault('unsupported', 'an upstream CA requires a certification request');
   const fits =
     sameName(request.subject, template.subject) &&
     sameGeneralNames(request.subjectAltNames, subjectAltNamesOf(template));
   const nestedOnly = forwarding.forward === 'nested-only';
   if (forwarding.forward !== 'request' && message && fits) return nested(message, request);
   if (nestedOnly && !message)
-    throw new Fault('unsupported', 'forward = "nested-only" needs a CMP message signed by the device');
+    throw new Fault('unsupported', 'forward = "nested-only" requires a CMP message signed by the device');
   if (request.kind === 'pkcs10' && fits)
     return { body: { type: 'p10cr', request: request.der }, certReqIds: ofPkcs10 };
   const type = operation === 'renew' ? forwarding.renewWith : forwarding.enrolWith;
@@ -67,11 +67,14 @@ export function enrolmentRequestOf(
   if (!fits)
     throw new Fault(
       'badCsr',
-      'the upstream CA needs a request with the final subject and alternative names, which the profile changes',
+      'the upstream CA requires a request with the final subject and subject alternative names, but the profile changes them',
     );
   const { proof, certReqId, controls } = parseCertReqMsg(request.der);
   if (proof.kind === 'raVerified')
-    throw new Fault('unsupported', 'the upstream CA needs a proof of possession by the device itself');
+    throw new Fault(
+      'unsupported',
+      'the upstream CA requires a proof of possession made by the device itself',
+    );
   const isUpdate = controls.some((control) => control.type === controlTypes.oldCertId.oid);
   return {
     body: { type: type === 'kur' && !isUpdate ? 'cr' : type, requests: [request.der] },

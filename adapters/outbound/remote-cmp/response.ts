@@ -26,7 +26,7 @@ const noCertReqId = -1;
 export const isBadTime = ({ body }: PkiMessage): boolean =>
   body.type === 'error' && body.status.failInfo?.includes('badTime') === true;
 
-const malformed = (what: string): Fault => new Fault('malformed', `the upstream CA answered ${what}`);
+const malformed = (what: string): Fault => new Fault('malformed', `the upstream CA responded ${what}`);
 
 /** Reads the response to an enrolment request or a poll. `nested`: see `refusal`. Faults: malformed; those of `refusal`. */
 export function readEnrolmentResponse(

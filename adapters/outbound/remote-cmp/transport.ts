@@ -175,7 +175,10 @@ export async function sendRequest(
   if (!recipNonce || !sameBytes(recipNonce, sealed.senderNonce))
     throw new Fault('unavailable', 'the upstream CA responded with another recipNonce');
   if (pvno !== 2 && pvno !== 3)
-    throw new Fault('malformed', `the upstream CA answered in version ${pvno} of CMP`);
+    throw new Fault(
+      'malformed',
+      `the upstream CA responded in version ${pvno} of CMP, which is not supported`,
+    );
   return answer;
 }
 
@@ -221,7 +224,7 @@ const mostRetryAfter = 3600;
 
 /** Returns the Fault for an HTTP status without a CMP message. */
 function statusFault({ status, headers }: UpstreamReply): Fault {
-  const said = `the upstream CA answered ${status}`;
+  const said = `the upstream CA responded with status ${status}`;
   if (status >= 300 && status < 400) return new Fault('unavailable', `${said}: redirects are not followed`);
   if (status === 401 || status === 404 || status === 405 || status === 415)
     return new Fault('unavailable', `${said}: no CMP service at the configured URL`);

@@ -54,7 +54,7 @@ export function retryAfter({ headers }: UpstreamReply, now: number, { least, mos
 /** Returns the Fault for a response whose status is neither 200 nor 202. */
 export function refusal(answer: UpstreamReply, now: number, waiting: Waiting): Fault {
   const { status } = answer;
-  const said = `the upstream CA answered ${status}${text(answer)}`;
+  const said = `the upstream CA responded with status ${status}${text(answer)}`;
   if (status === 400) return new Fault('badCsr', said);
   if (status === 401)
     return new Fault('unavailable', 'the upstream CA rejects the credentials of this gateway');

@@ -79,7 +79,7 @@ const largest = (one: Seen, other: Seen): Seen => ({
 const behind = (what: string): Fault =>
   new Fault(
     'unavailable',
-    'the database has gone back in time: it lacks records that this gateway has seen',
+    'the database was reset to an earlier state: it lacks records that this gateway has read',
     {
       hint: 'if a backup was restored on purpose, restart every gateway; otherwise stop that server, because it is an old primary',
       retryAfter: 5,

@@ -57,7 +57,11 @@ export function deviceImports(context: Dependencies): DeviceImports {
     update: async () => [],
     async remove({ id, finishedAt }) {
       if (finishedAt === null)
-        throw new Fault('conflict', 'the import has not ended', { id: 'import_running' });
+        throw new Fault(
+          'conflict',
+          'the import is still running: cancel it first, or wait until it has finished',
+          { id: 'import_running' },
+        );
       return [{ op: 'delete', kind: 'deviceImport', id }];
     },
   });
@@ -79,7 +83,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
     };
     for await (const row of rows) {
       if (++total > mostImportedRows) {
-        throw new Fault('malformed', `the file has more than ${mostImportedRows} devices: split it`, {
+        throw new Fault('malformed', `the file contains more than ${mostImportedRows} devices: split it`, {
           field: 'file',
         });
       }
@@ -87,7 +91,7 @@ export function deviceImports(context: Dependencies): DeviceImports {
       if (part.length === perPart) await keep();
     }
     if (part.length > 0) await keep();
-    if (total === 0) throw new Fault('malformed', 'the file has no devices', { field: 'file' });
+    if (total === 0) throw new Fault('malformed', 'the file contains no devices', { field: 'file' });
     return total;
   }
 
@@ -137,7 +141,8 @@ export function deviceImports(context: Dependencies): DeviceImports {
         const record = await store.get('deviceImport', id);
         if (!record) throw new Fault('notFound', 'there is no such device import');
         const { state, done } = record;
-        if (isEnded(state)) throw new Fault('conflict', 'the import has ended', { id: 'import_ended' });
+        if (isEnded(state))
+          throw new Fault('conflict', 'the import has already finished', { id: 'import_ended' });
         await store.commit([
           { op: 'update', kind: 'deviceImport', id, where: { state, done }, set: { state: 'cancelled' } },
           audit(context, principal.actor, {

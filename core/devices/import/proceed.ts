@@ -86,7 +86,7 @@ async function carryOut(context: Dependencies, id: number, isMine: () => Promise
       const { code } = toFault(error);
       // A retry makes sense, but not immediately.
       if (code === 'unavailable' || code === 'conflict') throw error;
-      context.log.error('an import of devices failed', error, { deviceImport: id });
+      context.log.error('a device import failed', error, { deviceImport: id });
       await fail(context, record, 'internal error');
     }
   }

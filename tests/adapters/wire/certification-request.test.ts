@@ -47,7 +47,7 @@ describe('a certification request', () => {
   test.each([
     ['', 'csr: the request contains no CSR'],
     ['\r\n', 'csr: the request contains no CSR'],
-    ['not base64!', 'csr: bad base64'],
+    ['not base64!', 'csr: this is not valid base64'],
     ['-----BEGIN CERTIFICATE REQUEST-----', 'csr: PEM: the END line of CERTIFICATE REQUEST is missing'],
     [encodePem('CERTIFICATE', Uint8Array.of(1)), 'csr: expected exactly one CERTIFICATE REQUEST'],
     [

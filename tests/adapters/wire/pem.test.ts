@@ -47,7 +47,7 @@ describe('base64', () => {
   test.each(['AA', 'AA=', 'AB==', 'A', '!!!!', 'AA==AA==', 'A-_=', 'AAAA\u00a0', 'AA==\0'])(
     '%j is rejected',
     (text) => {
-      expect(faultOf(() => decodeBase64(text))).toBe('malformed: bad base64');
+      expect(faultOf(() => decodeBase64(text))).toBe('malformed: this is not valid base64');
     },
   );
 
@@ -86,8 +86,8 @@ describe('PEM', () => {
   });
 
   test.each([
-    ['', 'PEM: no block'],
-    ['nothing here', 'PEM: no block'],
+    ['', 'PEM: there is no block'],
+    ['nothing here', 'PEM: there is no block'],
     ['-----BEGIN CERTIFICATE-----\nAAAA\n', 'PEM: the END line of CERTIFICATE is missing'],
     [
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END X509 CRL-----\n',
@@ -100,11 +100,14 @@ describe('PEM', () => {
       '-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END A-----',
       'PEM: header lines in A are not supported',
     ],
-    ['-----BEGIN -----\nAAAA\n-----END -----', 'PEM: bad label'],
-    ['-----BEGIN A--B-----\nAAAA\n-----END A--B-----', 'PEM: bad label'],
-    ['-----BEGIN A\nB-----\nAAAA\n-----END A\nB-----', 'PEM: bad label'],
-    [`-----BEGIN ${'A'.repeat(65)}-----\nAAAA\n-----END ${'A'.repeat(65)}-----`, 'PEM: bad label'],
-    ['-----BEGIN CERTIFICATE', 'PEM: bad label'],
+    ['-----BEGIN -----\nAAAA\n-----END -----', 'PEM: the label is not valid'],
+    ['-----BEGIN A--B-----\nAAAA\n-----END A--B-----', 'PEM: the label is not valid'],
+    ['-----BEGIN A\nB-----\nAAAA\n-----END A\nB-----', 'PEM: the label is not valid'],
+    [
+      `-----BEGIN ${'A'.repeat(65)}-----\nAAAA\n-----END ${'A'.repeat(65)}-----`,
+      'PEM: the label is not valid',
+    ],
+    ['-----BEGIN CERTIFICATE', 'PEM: the label is not valid'],
     [`${block}-----BEGIN CERTIFICATE-----\n`, 'PEM: the END line of CERTIFICATE is missing'],
   ])('%j is rejected', (text, detail) => {
     expect(faultOf(() => decodePem(text))).toBe(`malformed: ${detail}`);

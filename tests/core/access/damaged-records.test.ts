@@ -50,7 +50,7 @@ test('a damaged record is omitted from its list and logged, and all other record
     const one = await api.get(`${list}${id}/`);
     expect([one.status, one.body.detail]).toEqual([500, `${told} ${id} in the store is damaged`]);
   }
-  expect(site.log.entries.map(({ event }) => event)).toContain('a damaged record is left out of a list');
+  expect(site.log.entries.map(({ event }) => event)).toContain('a damaged record is omitted from a list');
 
   const first = await api.get('/api/devices/?limit=1');
   expect(first.body).toEqual([]);
@@ -118,7 +118,7 @@ test('a record that is stored soundly and says nonsense is left out of its list,
     const one = await api.get(`${list}${id}/`);
     expect([one.status, one.body.detail]).toEqual([500, `${kind} ${id} in the store is damaged`]);
   }
-  const logged = site.log.entries.filter(({ event }) => event === 'a damaged record is left out of a list');
+  const logged = site.log.entries.filter(({ event }) => event === 'a damaged record is omitted from a list');
   expect(logged.map(({ fields }) => fields?.kind)).toEqual(['device', 'certificate', 'issuingCa']);
   const table = await api.get('/api/certificates/?format=csv');
   expect([table.status, table.text.split('\r\n').length]).toEqual([

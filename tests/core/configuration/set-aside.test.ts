@@ -175,9 +175,7 @@ test.each(breakages.map((one) => [one.what, one] as const))(
       expect(await detailOf(gateway)).toContain(told);
       await gateway.maintain('test');
     }
-    const logged = site.log.entries.filter(({ event }) =>
-      event.endsWith('cannot be loaded and is set aside'),
-    );
+    const logged = site.log.entries.filter(({ event }) => event.endsWith('cannot be loaded and is ignored'));
     // Each of the two gateways logs it once, although both reload the configuration repeatedly.
     expect(logged).toHaveLength(2);
   },

@@ -91,7 +91,7 @@ describe('a renewal with ChangeSubjectName (RFC 7030 §4.2.2)', () => {
     const der = attributedRequest(key, 'CN=by-name', [changeSubjectName('CN=other')]);
     await expect(site.enrol(holder(certificate), {}, der, 'renew')).rejects.toMatchObject({
       code: 'forbidden',
-      detail: 'a certificate that was issued to no device keeps its names',
+      detail: 'the names cannot change: the certificate to be renewed was not issued to a device',
     });
   });
 

@@ -202,7 +202,7 @@ test('issuance is unavailable when the key exists only at another gateway', asyn
   const wrapKeys = (keys: KeyStore): KeyStore => ({
     ...keys,
     sign: (...signing) =>
-      gone ? Promise.reject(new Fault('notFound', 'no such key')) : keys.sign(...signing),
+      gone ? Promise.reject(new Fault('notFound', 'there is no such key')) : keys.sign(...signing),
   });
   await using site = await installation({ wrapKeys });
   const { password: secret } = await site.device('pump-1');

@@ -132,13 +132,13 @@ describe('key usage', () => {
       { allowed: ['nonRepudiation', 'digitalSignature'], required: ['digitalSignature'] },
       ['nonRepudiation'],
       'p-256',
-      'badCsr: extensions.keyUsage: the request has to name digitalSignature',
+      'badCsr: extensions.keyUsage: the request must contain digitalSignature',
     ],
     [
       { required: ['digitalSignature'] },
       [],
       'p-256',
-      'badCsr: extensions.keyUsage: the request has to name digitalSignature',
+      'badCsr: extensions.keyUsage: the request must contain digitalSignature',
     ],
     [
       { forbidden: true },
@@ -239,7 +239,7 @@ describe('basic constraints', () => {
     for (const others of ['refuse', 'drop', 'keep']) {
       for (const rule of [{}, { basicConstraints: { ca: false } }]) {
         expect(refusal(() => given(rule, asked, 'p-256', others))).toBe(
-          'badCsr: extensions.basicConstraints: a CA is requested, and the profile makes none',
+          'badCsr: extensions.basicConstraints: the request is for a CA certificate, which the profile does not allow',
         );
       }
     }
@@ -261,7 +261,9 @@ describe('basic constraints', () => {
       ...rules({ ...ca, basicConstraints: { ca: true } }),
       subjectAltName: { dns: {} },
     };
-    expect(refusal(() => apply(profile, { names: ['DNS:a'] }))).toBe('badCsr: subject: a CA needs a subject');
+    expect(refusal(() => apply(profile, { names: ['DNS:a'] }))).toBe(
+      'badCsr: subject: a CA certificate must have a subject',
+    );
   });
 });
 
@@ -390,9 +392,9 @@ describe('custom extensions', () => {
   }
 
   const refused: readonly [rule: object, requested: Extension[], detail: string][] = [
-    [{ fixed: { text: 'abc' } }, [text('abd')], '"abd" does not fit: the profile fixes "abc"'],
+    [{ fixed: { text: 'abc' } }, [text('abd')], '"abd" is not allowed: the profile fixes "abc"'],
     [{ allowed: [{ hex: '0500' }] }, [text('x')], '"x" is not allowed; allowed: "#0500"'],
-    [{ required: true }, [], 'the request has to name one'],
+    [{ required: true }, [], 'the request must contain a value'],
     [{ forbidden: true }, [text('x')], '"x" is forbidden by the profile'],
     [{ pattern: 'y' }, [text('x')], '"x" does not match the pattern "y"'],
     [

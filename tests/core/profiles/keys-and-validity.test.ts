@@ -14,7 +14,7 @@ describe('keys', () => {
     [{ allowed: ['p-256'] }, 'ed25519', 'ed25519 is not allowed; allowed: p-256'],
     [{ allowed: ['p-256'] }, 'rsa-2048', 'rsa-2048 is not allowed; allowed: p-256'],
     [{ allowed: ['rsa-3072'] }, 'rsa-2048', 'rsa-2048 is not allowed; allowed: rsa-3072'],
-    [{ minimumRsaBits: 3072 }, 'rsa-2048', 'rsa-2048 is not allowed: an RSA key needs 3072 bits'],
+    [{ minimumRsaBits: 3072 }, 'rsa-2048', 'rsa-2048 is not allowed: RSA keys must have at least 3072 bits'],
     [{ minimumRsaBits: 3072 }, 'p-256', undefined],
     [{ allowed: ['rsa'], minimumRsaBits: 2048 }, 'rsa-2048', undefined],
   ];
@@ -128,10 +128,10 @@ describe('validity', () => {
     const ended = (validity: object, now: string) =>
       refusal(() => apply({ ...plain, validity }, { subject: 'CN=x' }, { now: at(now), issuer: century }));
     expect(ended({ duration: 'P1Y' }, '2100-01-01T00:00:00Z')).toBe(
-      'conflict: validity: the certificate of the issuing CA has ended',
+      'conflict: validity: the certificate of the issuing CA has expired',
     );
     expect(ended({ until: '2025-01-01T00:00:00Z' }, '2026-01-01T00:00:00Z')).toBe(
-      'conflict: validity: the validity of the profile has ended',
+      'conflict: validity: the validity period of the profile has expired',
     );
   });
 });

@@ -64,7 +64,7 @@ describe('an invalid profile is rejected with the place of the problem', () => {
     // templates
     [
       { validity, subject: { CN: { fixed: '{device.name}' } } },
-      'profile.subject.CN.fixed: no field {device.name}; there are {device.id}, {device.common_name}',
+      'profile.subject.CN.fixed: no field {device.name}; use one of {device.id}, {device.common_name}',
     ],
     [{ validity, subject: { CN: { default: 'a{' } } }, 'profile.subject.CN.default: a lone "{"'],
     [

@@ -125,18 +125,18 @@ describe('a request that breaks a rule is rejected with the name of the rule', (
     [
       { dns: { fixed: 'a.example' } },
       ['DNS:b.example'],
-      'subjectAltName.dns: "b.example" does not fit: the profile fixes "a.example"',
+      'subjectAltName.dns: "b.example" is not allowed: the profile fixes "a.example"',
     ],
     [
       { uri: { fixed: '{request.serial_number}:x' } },
       [],
       'subjectAltName.uri: the profile fixes {request.serial_number}:x, but the request has no serial number',
     ],
-    [{ uri: { required: true } }, [], 'subjectAltName.uri: the request has to name one'],
+    [{ uri: { required: true } }, [], 'subjectAltName.uri: the request must contain a value'],
     [
       { uri: { required: true, default: '{request.common_name}' } },
       [],
-      'subjectAltName.uri: the request has to name one; the default {request.common_name} gives none: "gate" is not a valid URI',
+      'subjectAltName.uri: the request must contain a value; the default {request.common_name} gives none: "gate" is not a valid URI',
     ],
     [{ dns: { allowed: ['a'] } }, ['DNS:b'], 'subjectAltName.dns: "b" is not allowed; allowed: "a"'],
     [{ dns: { forbidden: true } }, ['DNS:b'], 'subjectAltName.dns: "b" is forbidden by the profile'],
@@ -148,12 +148,12 @@ describe('a request that breaks a rule is rejected with the name of the rule', (
     [
       { uri: { most: 1 } },
       ['URI:urn:a', 'URI:urn:b'],
-      'subjectAltName.uri: "urn:b" is one too many: the profile allows 1',
+      'subjectAltName.uri: "urn:b" exceeds the limit: the profile allows at most 1',
     ],
     [
       { dns: {}, ip: {}, email: {}, atLeastOneOf: ['dns', 'ip'] },
       ['email:a@b'],
-      'subjectAltName: the request has to name at least one of: DNS name, IP address',
+      'subjectAltName: the request must contain at least one of: DNS name, IP address',
     ],
     [{ dns: {} }, ['IP:10.0.0.1'], 'subjectAltName.ip: the profile does not allow "IP:10.0.0.1"'],
     [{}, ['DirName:CN=x'], 'subjectAltName.directory: the profile does not allow "DirName:CN=x"'],
@@ -199,7 +199,7 @@ describe('a request that breaks a rule is rejected with the name of the rule', (
     [
       { directory: { fixed: 'CN=x' } },
       ['DirName:CN=y'],
-      'subjectAltName.directory: "CN=y" does not fit: the profile fixes "CN=x"',
+      'subjectAltName.directory: "CN=y" is not allowed: the profile fixes "CN=x"',
     ],
     [
       { registeredId: { allowed: ['1.2.3'] } },
@@ -384,7 +384,7 @@ describe('the subjectAltName extension', () => {
 test('is rejected when it has more names than the profile allows, even hundreds', () => {
   const names = Array.from({ length: 256 }, (_, i) => parseGeneralName(`DNS:a${i}`));
   expect(refusal(() => apply(rules({ dns: {} }), { subject: 'CN=x', names }))).toBe(
-    'badCsr: subjectAltName.dns: "a16" is one too many: the profile allows 16',
+    'badCsr: subjectAltName.dns: "a16" exceeds the limit: the profile allows at most 16',
   );
 });
 

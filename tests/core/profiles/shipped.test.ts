@@ -243,10 +243,10 @@ describe('rejected requests', () => {
     [
       'domain_credential',
       { subject: 'CN=pump-2' },
-      'subject.CN: "pump-2" does not fit: the profile fixes "pump-1"',
+      'subject.CN: "pump-2" is not allowed: the profile fixes "pump-1"',
     ],
-    ['domain_credential', { subject: 'CN=pump-1,CN=pump-2' }, 'subject.CN: "pump-2" does not fit'],
-    ['domain_credential', { subject: 'CN=pump-1+CN=pump-2' }, 'subject.CN: "pump-2" does not fit'],
+    ['domain_credential', { subject: 'CN=pump-1,CN=pump-2' }, 'subject.CN: "pump-2" is not allowed'],
+    ['domain_credential', { subject: 'CN=pump-1+CN=pump-2' }, 'subject.CN: "pump-2" is not allowed'],
     [
       'domain_credential',
       { subject: 'CN=pump-1,serialNumber=SN-0002' },
@@ -277,13 +277,13 @@ describe('rejected requests', () => {
       { subject: 'CN=pump-1', names: ['URI:urn:pump-2'] },
       'subjectAltName.uri: the profile does not allow "URI:urn:pump-2"',
     ],
-    ['tls_client', { subject: 'CN=admin' }, 'subject.CN: "admin" does not fit: the profile fixes "pump-1"'],
+    ['tls_client', { subject: 'CN=admin' }, 'subject.CN: "admin" is not allowed: the profile fixes "pump-1"'],
     [
       'tls_server',
       { subject: 'CN=10.0.0.1' },
-      'subjectAltName: the request has to name at least one of: DNS name, IP address',
+      'subjectAltName: the request must contain at least one of: DNS name, IP address',
     ],
-    ['tls_server', {}, 'subjectAltName: the request has to name at least one of'],
+    ['tls_server', {}, 'subjectAltName: the request must contain at least one of'],
     [
       'tls_server',
       { subject: 'CN=x', names: ['DNS:*.example.com'] },
@@ -299,29 +299,29 @@ describe('rejected requests', () => {
       { subject: 'CN=pump-1@pump-2', names: ['URI:urn:x'] },
       'subject.CN: "pump-1@pump-2" does not match the pattern',
     ],
-    ['opc_ua_client', { subject: 'CN=pump-1' }, 'subjectAltName.uri: the request has to name one'],
-    ['opc_ua_client', { names: ['URI:urn:x'] }, 'subject.CN: the request has to name one'],
+    ['opc_ua_client', { subject: 'CN=pump-1' }, 'subjectAltName.uri: the request must contain a value'],
+    ['opc_ua_client', { names: ['URI:urn:x'] }, 'subject.CN: the request must contain a value'],
     [
       'opc_ua_server',
       { subject: 'CN=x', names: ['URI:urn:x'] },
-      'subjectAltName: the request has to name at least one of: DNS name, IP address',
+      'subjectAltName: the request must contain at least one of: DNS name, IP address',
     ],
     [
       'opc_ua_server',
       { subject: 'CN=x', names: ['URI:urn:x', 'URI:urn:y', 'DNS:x'] },
-      'subjectAltName.uri: "urn:y" is one too many: the profile allows 1',
+      'subjectAltName.uri: "urn:y" exceeds the limit: the profile allows at most 1',
     ],
     [
       'opc_ua_server',
       { ...wishes.opc_ua_server, extensions: [extendedKeyUsageExtension([oid.clientAuth])] },
-      'extensions.extendedKeyUsage: the request has to name serverAuth',
+      'extensions.extendedKeyUsage: the request must contain serverAuth',
     ],
     [
       'idevid',
       { subject: 'serialNumber=SN-0002' },
-      'subject.serialNumber: "SN-0002" does not fit: the profile fixes "SN-0001"',
+      'subject.serialNumber: "SN-0002" is not allowed: the profile fixes "SN-0001"',
     ],
-    ['issuing_ca', {}, 'subject.CN: the request has to name one'],
+    ['issuing_ca', {}, 'subject.CN: the request must contain a value'],
     [
       'issuing_ca',
       { subject: 'CN=x', names: ['DNS:x'] },
@@ -332,7 +332,7 @@ describe('rejected requests', () => {
       { subject: 'CN=x', names: ['URI:https://x'] },
       'subjectAltName.uri: "https://x" does not match the pattern "dev-owner:.+"',
     ],
-    ['code_signing', {}, 'subject.CN: the request has to name one'],
+    ['code_signing', {}, 'subject.CN: the request must contain a value'],
   ];
   for (const [profile, wish, detail] of rows) {
     test(`${profile}: ${detail}`, () => {
@@ -345,7 +345,9 @@ describe('rejected requests', () => {
     for (const name of names) {
       const outcome = refusal(() => give(name, requestFor({ ...wishes[name], extensions })));
       const start =
-        name === 'issuing_ca' ? 'no fault' : 'badCsr: extensions.basicConstraints: a CA is requested';
+        name === 'issuing_ca'
+          ? 'no fault'
+          : 'badCsr: extensions.basicConstraints: the request is for a CA certificate';
       expect(outcome).toStartWith(start);
     }
   });

@@ -77,20 +77,20 @@ describe('a request that breaks a rule is rejected with the name of the rule', (
     [
       { CN: { fixed: '{device.common_name}' } },
       'CN=pump-2',
-      'subject.CN: "pump-2" does not fit: the profile fixes "pump-1"',
+      'subject.CN: "pump-2" is not allowed: the profile fixes "pump-1"',
     ],
-    [{ CN: { fixed: 'gate' } }, 'CN=Gate', 'subject.CN: "Gate" does not fit: the profile fixes "gate"'],
+    [{ CN: { fixed: 'gate' } }, 'CN=Gate', 'subject.CN: "Gate" is not allowed: the profile fixes "gate"'],
     [
       { CN: { fixed: 'gate' } },
       'CN=gate,CN=gate',
-      'subject.CN: "gate" does not fit: the profile fixes "gate"',
+      'subject.CN: "gate" is not allowed: the profile fixes "gate"',
     ],
-    [{ CN: { fixed: 'gate' } }, 'CN=gate,CN=admin', 'subject.CN: "admin" does not fit'],
-    [{ CN: { required: true } }, '', 'subject.CN: the request has to name one'],
+    [{ CN: { fixed: 'gate' } }, 'CN=gate,CN=admin', 'subject.CN: "admin" is not allowed'],
+    [{ CN: { required: true } }, '', 'subject.CN: the request must contain a value'],
     [
       { C: { required: true, default: '{domain.unique_name}' } },
       '',
-      'subject.C: the request has to name one; the default {domain.unique_name} gives none: "plant" is not a country code of two letters',
+      'subject.C: the request must contain a value; the default {domain.unique_name} gives none: "plant" is not a country code of two letters',
     ],
     [{ CN: { allowed: ['a', 'b'] } }, 'CN=c', 'subject.CN: "c" is not allowed; allowed: "a", "b"'],
     [
@@ -110,10 +110,10 @@ describe('a request that breaks a rule is rejected with the name of the rule', (
       'CN=app@pump-2',
       'subject.CN: "app@pump-2" does not match the pattern ".*@{device.common_name}"',
     ],
-    [{ CN: {} }, 'CN=a,CN=b', 'subject.CN: "a" is one too many: the profile allows 1'],
+    [{ CN: {} }, 'CN=a,CN=b', 'subject.CN: "a" exceeds the limit: the profile allows at most 1'],
     [{ CN: {} }, 'UID=7,CN=x', 'subject.UID: the profile does not allow this attribute'],
     [{ CN: {} }, '1.2.3=#0c0161', 'subject.1.2.3: the profile does not allow this attribute'],
-    [{ CN: {} }, '', 'subject: the request needs a subject'],
+    [{ CN: {} }, '', 'subject: the request must contain a subject'],
   ];
   for (const [rule, requested, detail] of rows) {
     test(`${JSON.stringify(rule)}: ${requested || 'nothing'}`, () => {

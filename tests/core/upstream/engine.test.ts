@@ -387,7 +387,7 @@ describe('an upstream CA that rejects a request', () => {
       const fault = await faultOf(one.ask(wish));
       expect([fault.code, fault.detail]).toEqual([
         code,
-        `the upstream CA answered ${status}: not in this plant`,
+        `the upstream CA responded with status ${status}: not in this plant`,
       ]);
       expect((await faultOf(one.ask(wish))).code).toBe(code);
       expect(one.upstream.received).toHaveLength(1);
@@ -408,7 +408,7 @@ describe('an upstream CA that is unreachable', () => {
     );
     const fault = await faultOf(one.ask(wish));
     expect([fault.code, fault.retryAfter]).toEqual(['unavailable', 20]);
-    expect(fault.detail).toBe('the upstream CA answered 503: busy');
+    expect(fault.detail).toBe('the upstream CA responded with status 503: busy');
     clock.advance(19_000);
     await gateway.maintain('a');
     expect(one.upstream.received).toHaveLength(1);
@@ -417,7 +417,7 @@ describe('an upstream CA that is unreachable', () => {
     expect((await one.requests())[0]).toMatchObject({
       state: 'asked',
       attempts: 2,
-      reason: 'the upstream CA answered 500',
+      reason: 'the upstream CA responded with status 500',
     });
     clock.advance(minute);
     await gateway.maintain('a');

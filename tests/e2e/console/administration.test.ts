@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       expect(await page.evaluate("document.querySelector('dialog').open")).toBe(true);
       const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
       expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
-      await press('I have stored it safely');
+      await press('I have stored the secret safely');
       await page.until(`document.querySelector('dialog') === null && ${settled}`);
       await site.show(page, '/service-accounts?search=line');
       expect(await said('table.list tbody')).toContain('line-controller');
@@ -194,7 +194,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       const client = (await fact('Client number')).split('\n')[0]!.replace(/Copy$/, '').trim();
       const signIn = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
       expect(await site.api('POST', '/api/token/', signIn)).toMatchObject({ token_type: 'Bearer' });
-      await press('I have stored it safely');
+      await press('I have stored the secret safely');
       await page.until(`document.querySelector('dialog') === null && ${settled}`);
     });
   });
@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser)('the administration of the service', () => {
       await press('Add');
       if (row.isSecret) {
         expect(await fact('Signing secret')).not.toBe('');
-        await press('I have stored it safely');
+        await press('I have stored the secret safely');
       }
       await page.click(`[aria-label="Edit: ${made}"]`);
       await page.until("document.querySelector('dialog')");

@@ -154,7 +154,7 @@ inOrder('pages lead to what belongs to them', { skip: !hasBrowser, timeout: 240_
       await expectAccessible();
       await cardSays('plant', 'Pending requests\n1');
       await follow('/upstreams?tab=requests&issuer=plant&state=asked%2Cpending%2Creceived');
-      expect(await rows()).toContain('The upstream CA decides');
+      expect(await rows()).toContain('Pending at the upstream CA');
       expect(await page.evaluate("document.querySelector('[name=state]').selectedOptions[0].text")).toBe(
         'Pending (all)',
       );

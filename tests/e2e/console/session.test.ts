@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('a session', () => {
     await page.until(settled);
     await site.server.stop();
     await page.click('.navigation a[href="/domains"]');
-    expect(await said(page, '.notice.bad')).toContain('The service does not answer');
+    expect(await said(page, '.notice.bad')).toContain('The service does not respond');
     expect(await said(page, '.notice.warn')).toContain('may be out of date');
     await site.server.start();
     await page.click('.notice.warn button');

@@ -63,7 +63,7 @@ const rows = (): Promise<readonly string[]> =>
 inOrder('overview and bulk actions', { skip: !hasBrowser, timeout: 180_000 }, (step) => {
   step('show numbers that link to what they count, and names in place of ids', async () => {
     expect(await figure('Pending approvals')).toBe('2');
-    expect(await figure('Unhealthy parts')).toBe('0');
+    expect(await figure('Failing health checks')).toBe('0');
     expect(Number(await figure('Active certificates'))).toBeGreaterThanOrEqual(3);
     expect(await page.until("document.querySelector('#health')?.innerText")).toContain('Key files');
     await page.click('.tile[href="/certificates?state=active"]');
@@ -94,7 +94,7 @@ inOrder('overview and bulk actions', { skip: !hasBrowser, timeout: 180_000 }, (s
     expect(notices).toContain('The database cannot store anything');
     expect(notices).toContain('the disk is full');
     expect(notices).toContain('An issuing CA expires soon');
-    expect(await figure('Unhealthy parts')).toBe('2');
+    expect(await figure('Failing health checks')).toBe('2');
   });
 
   step('revoke certificates with one reason', async () => {

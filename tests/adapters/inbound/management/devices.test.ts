@@ -139,7 +139,7 @@ test('an import of devices is accepted as a file, in a form or in JSON, and repo
 test.each<[string, string | Uint8Array, string]>([
   ['an empty one', new Uint8Array(0), 'the file is empty'],
   ['one with a strange column', 'common_name,colour\na,b\n', 'line 1: there is no column called "colour"'],
-  ['one without devices', 'common_name\n', 'the file has no devices'],
+  ['one without devices', 'common_name\n', 'the file contains no devices'],
   ['UTF-16', Buffer.from('\ufeffcommon_name\na\n', 'utf16le'), 'the file is not UTF-8'],
   [
     'one that ends inside a quote',

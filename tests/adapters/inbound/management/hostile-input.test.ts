@@ -36,7 +36,7 @@ test.each([
   [
     '33 levels',
     `${'['.repeat(33)}${']'.repeat(33)}`,
-    { non_field_errors: ['at most 32 levels are allowed'] },
+    { non_field_errors: ['JSON may be nested at most 32 levels deep'] },
   ],
 ])('a body with %s is rejected, and creates nothing', (_, body, errors) =>
   within(async (api) => {

@@ -418,7 +418,7 @@ describe('a CA', () => {
     const refused = await api.remove(`${path}${root.id}/`);
     expect([refused.status, refused.body]).toEqual([
       409,
-      { detail: 'it has issued 1 certificate', code: 'ca_has_issued', values: { certificates: 1 } },
+      { detail: 'this CA has issued 1 certificate', code: 'ca_has_issued', values: { certificates: 1 } },
     ]);
     const { body: domain } = await api.post('/api/domains/', {
       unique_name: 'of-deleted',

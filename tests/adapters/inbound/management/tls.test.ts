@@ -286,7 +286,7 @@ describe('the TLS server credential', () => {
     later.clock.advance(400 * 86_400_000);
     const again = await apiOf(later);
     expect((await again.post(`${path}${body.id}/activate/`)).body).toEqual({
-      detail: 'its certificate has expired',
+      detail: 'the certificate of this credential has expired: replace the credential',
       code: 'certificate_expired',
     });
   });

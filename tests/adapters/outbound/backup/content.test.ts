@@ -11,7 +11,7 @@ async function* plain(...entries: readonly unknown[]): AsyncGenerator<Uint8Array
 const read = (...entries: readonly unknown[]) => Array.fromAsync(decodeEntries(plain(...entries)));
 
 test.each([
-  ['bad base64', { rows: [[['not base64!']]] }],
+  ['this is not valid base64', { rows: [[['not base64!']]] }],
   ['base64 without its padding', { rows: [[['AA']]] }],
   ['octets that are no text', { rows: [[[7]]] }],
   ['octets twice', { rows: [[['AA==', 'AA==']]] }],

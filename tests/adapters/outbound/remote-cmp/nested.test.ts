@@ -162,7 +162,7 @@ describe('a request without a message that proves anything to others', () => {
     expect(() => issuer('nested-only').check!(orderOf(csr))).toThrow(
       expect.objectContaining({
         code: 'unsupported',
-        detail: 'forward = "nested-only" needs a CMP message signed by the device',
+        detail: 'forward = "nested-only" requires a CMP message signed by the device',
       }),
     );
     expect(upstream.received).toHaveLength(before);

@@ -126,7 +126,10 @@ for (const [what, args, options] of [
   test(`openssl cmp 3.0 does not support ${what}, and the error says so`, async () => {
     await using server = await serve(...args);
     const [code, detail] = await faultOf(whole(issuerAt(server, options())));
-    expect([code, detail.slice(0, 38)]).toEqual(['forbidden', 'the upstream CA refused (badRequest): ']);
+    expect([code, detail.slice(0, 51)]).toEqual([
+      'forbidden',
+      'the upstream CA rejected the request (badRequest): ',
+    ]);
   });
 }
 
@@ -177,9 +180,9 @@ for (const [what, args, options, fault] of [
     'a refusal in a certificate response',
     ['-pkistatus', '2', '-failure', '19', '-statusstring', 'no such device', ...byKeyArgs],
     signed,
-    ['badCsr', 'the upstream CA refused (badCertTemplate): no such device'],
+    ['badCsr', 'the upstream CA rejected the request (badCertTemplate): no such device'],
   ],
-  ['an error', ['-send_error', ...byKeyArgs], signed, ['forbidden', 'the upstream CA refused']],
+  ['an error', ['-send_error', ...byKeyArgs], signed, ['forbidden', 'the upstream CA rejected the request']],
   [
     'an error without protection, where that is not believed',
     ['-send_error', '-send_unprot_err', ...byKeyArgs],
@@ -193,7 +196,7 @@ for (const [what, args, options, fault] of [
     'an error without protection, where that is believed',
     ['-send_error', '-send_unprot_err', ...byKeyArgs],
     () => ({ ...signed(), tolerances: { ...strict, unprotectedErrors: true } }),
-    ['forbidden', 'the upstream CA refused'],
+    ['forbidden', 'the upstream CA rejected the request'],
   ],
   [
     'a certificate without protection',
@@ -211,7 +214,7 @@ for (const [what, args, options, fault] of [
     'another secret',
     ['-srv_ref', 'gateway', '-srv_secret', 'pass:other', '-send_unprot_err'],
     () => ({ ...secret(), tolerances: { ...strict, unprotectedErrors: true } }),
-    ['forbidden', 'the upstream CA refused (badRequest): wrong pbm value'],
+    ['forbidden', 'the upstream CA rejected the request (badRequest): wrong pbm value'],
   ],
   [
     'a signature by who is below another root',

@@ -216,7 +216,7 @@ describe('a deferred request', () => {
     if (answer.kind !== 'pending') throw new Error('not pending');
     expect(await faultOf(issuer().poll!(answer.handle, orderOf(inPkcs10)))).toEqual([
       'badCsr',
-      'the upstream CA refused (badCertTemplate): no',
+      'the upstream CA rejected the request (badCertTemplate): no',
     ]);
   });
 });
@@ -250,19 +250,19 @@ describe('a response', () => {
     [
       'of version 1',
       (message, say) => say(usual(message), { header: { pvno: 1 } }),
-      ['malformed', 'the upstream CA answered in version 1 of CMP'],
+      ['malformed', 'the upstream CA responded in version 1 of CMP, which is not supported'],
     ],
     [
       'that cannot be gone on with',
       (message, say) =>
         say(answerTo(message, undefined, { status: 'waiting' }), { header: { senderNonce: undefined } }),
-      ['malformed', 'the upstream CA answered without a senderNonce'],
+      ['malformed', 'the upstream CA responded without a senderNonce'],
     ],
     [
       'to another request',
       (_, say) =>
         say({ type: 'cp', caPubs: [], responses: [{ certReqId: 7, status: { status: 'accepted' } }] }),
-      ['malformed', 'the upstream CA answered another request (certReqId)'],
+      ['malformed', 'the upstream CA responded another request (certReqId)'],
     ],
     [
       'with two certificates',
@@ -271,17 +271,17 @@ describe('a response', () => {
         if (one.type !== 'cp') throw new Error(one.type);
         return say({ ...one, responses: [...one.responses, ...one.responses] });
       },
-      ['malformed', 'the upstream CA answered without exactly one certificate'],
+      ['malformed', 'the upstream CA responded without exactly one certificate'],
     ],
     [
       'without its certificate',
       (message, say) => say(answerTo(message, undefined)),
-      ['malformed', 'the upstream CA answered that a certificate was issued, but did not include it'],
+      ['malformed', 'the upstream CA responded that a certificate was issued, but did not include it'],
     ],
     [
       'of another kind',
       (_, say) => say({ type: 'pkiConf' }),
-      ['malformed', 'the upstream CA answered a message of type pkiConf'],
+      ['malformed', 'the upstream CA responded a message of type pkiConf'],
     ],
     [
       'without protection',
@@ -317,7 +317,7 @@ describe('a response', () => {
     [
       'that redirects',
       () => new Response(null, { status: 307, headers: { location: upstream.url } }),
-      ['unavailable', 'the upstream CA answered 307: redirects are not followed'],
+      ['unavailable', 'the upstream CA responded with status 307: redirects are not followed'],
     ],
     [
       'of HTML',
@@ -334,14 +334,26 @@ describe('a response', () => {
       async (message, say) => cmpResponse((await say(usual(message))).subarray(0, 300)),
       ['malformed', 'the response of the upstream CA cannot be parsed'],
     ],
-    ['of 404', () => new Response(null, { status: 404 }), ['unavailable', 'the upstream CA answered 404']],
-    ['of 403', () => new Response(null, { status: 403 }), ['forbidden', 'the upstream CA answered 403']],
-    ['of 503', () => new Response(null, { status: 503 }), ['unavailable', 'the upstream CA answered 503']],
+    [
+      'of 404',
+      () => new Response(null, { status: 404 }),
+      ['unavailable', 'the upstream CA responded with status 404'],
+    ],
+    [
+      'of 403',
+      () => new Response(null, { status: 403 }),
+      ['forbidden', 'the upstream CA responded with status 403'],
+    ],
+    [
+      'of 503',
+      () => new Response(null, { status: 503 }),
+      ['unavailable', 'the upstream CA responded with status 503'],
+    ],
     [
       'of 400 with an error of CMP in it',
       async (_, say) =>
         cmpResponse(await say({ type: 'error', status: rejection('badDataFormat', 'what?\u0007') }), 400),
-      ['forbidden', 'the upstream CA refused (badDataFormat): what?'],
+      ['forbidden', 'the upstream CA rejected the request (badDataFormat): what?'],
     ],
   ];
   for (const [what, script, [code, detail]] of rows) {
@@ -470,7 +482,7 @@ describe('the CA certificates', () => {
     [
       'that are none',
       (_, say) => say({ type: 'pkiConf' }),
-      'the upstream CA answered a general message with pkiConf',
+      'the upstream CA responded to a general message with pkiConf',
     ],
   ] as const satisfies readonly (readonly [string, CmpScript, string])[]) {
     test(`${what} are reported as missing`, async () => {

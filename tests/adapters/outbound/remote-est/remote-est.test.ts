@@ -223,10 +223,10 @@ describe('a response', () => {
     [
       'of 400 is about the request, in the words of the upstream, as far as people can read them',
       () => answer(400, `bad\u0007 ${'x'.repeat(300)}`),
-      ['badCsr', `the upstream CA answered 400: bad ${'x'.repeat(146)}`],
+      ['badCsr', `the upstream CA responded with status 400: bad ${'x'.repeat(146)}`],
     ],
-    ['of 422 is final', () => answer(422), ['forbidden', 'the upstream CA answered 422']],
-    ['of 429 is not', () => answer(429), ['unavailable', 'the upstream CA answered 429']],
+    ['of 422 is final', () => answer(422), ['forbidden', 'the upstream CA responded with status 422']],
+    ['of 429 is not', () => answer(429), ['unavailable', 'the upstream CA responded with status 429']],
   ] as const) {
     test(what, async () => {
       upstream.always(response);

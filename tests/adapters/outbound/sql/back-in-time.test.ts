@@ -12,7 +12,7 @@ import { event, insert } from '#tests/contracts/store-samples.ts';
 import { hasPostgres, type PostgresFixture, startPostgres } from '#tests/fixtures/postgres.ts';
 
 const clock = { now: () => Date.now() };
-const detail = 'the database has gone back in time: it lacks records that this gateway has seen';
+const detail = 'the database was reset to an earlier state: it lacks records that this gateway has read';
 
 const role = (uniqueName: string) =>
   [insert('role', { uniqueName }), { op: 'audit', event: event({ action: uniqueName }) }] as const;

@@ -17,19 +17,19 @@ const m = messages(
     noPageNext:
       'The console has no page at {address}. Check the address, or choose a page from the navigation.',
     notForServices: 'Service accounts cannot use the console',
-    notForServicesNext: 'Programs use the API with them. Sign in as a user.',
+    notForServicesNext: 'Programs use service accounts for the API. Sign in as a user.',
     notYours: 'Your role does not show this page',
     notYoursNext:
       'This page requires the permission {permission}. Ask an administrator for a role that has it.',
     overview: 'Go to the overview',
-    signOut: 'Sign in as somebody else',
+    signOut: 'Sign in as another user',
   },
   {
     noPage: 'Seite nicht gefunden',
     noPageNext:
       'Unter {address} hat die Konsole keine Seite. Prüfen Sie die Adresse, oder wählen Sie eine Seite aus der Navigation.',
     notForServices: 'Dienstkonten können die Konsole nicht benutzen',
-    notForServicesNext: 'Programme benutzen damit die API. Melden Sie sich als Benutzer an.',
+    notForServicesNext: 'Programme benutzen Dienstkonten für die API. Melden Sie sich als Benutzer an.',
     notYours: 'Ihre Rolle erlaubt diese Seite nicht',
     notYoursNext:
       'Diese Seite erfordert die Berechtigung {permission}. Bitten Sie die Administration um eine Rolle, die sie hat.',

@@ -10,11 +10,11 @@ import { Top } from './top.tsx';
 
 const m = messages(
   {
-    notReached: 'The service does not answer. What you see may be out of date.',
+    notReached: 'The service does not respond. The data on this page may be out of date.',
     skip: 'Skip to the content',
   },
   {
-    notReached: 'Der Dienst antwortet nicht. Was Sie sehen, ist vielleicht nicht mehr aktuell.',
+    notReached: 'Der Dienst antwortet nicht. Die Daten auf dieser Seite sind vielleicht nicht mehr aktuell.',
     skip: 'Zum Inhalt springen',
   },
 );

@@ -8,22 +8,22 @@ import { changePassword, session } from '../../session.ts';
 
 const m = messages(
   {
-    again: 'New password, again',
+    again: 'Repeat the new password',
     current: 'Current password',
     different: 'The two new passwords differ.',
     done: 'Your password has been changed.',
-    lead: 'Your other sessions end. You stay signed in here.',
+    lead: 'Your other sessions end at once. You stay signed in here.',
     next: 'New password',
-    nextHint: 'At least 8 characters. Common passwords are refused.',
+    nextHint: 'At least 8 characters. Common passwords are rejected.',
     required: 'An administrator has set your password and knows it. Choose another one to continue.',
     title: 'Change password',
   },
   {
-    again: 'Neues Kennwort, noch einmal',
+    again: 'Neues Kennwort wiederholen',
     current: 'Bisheriges Kennwort',
     different: 'Die beiden neuen Kennwörter sind verschieden.',
     done: 'Ihr Kennwort wurde geändert.',
-    lead: 'Ihre anderen Sitzungen enden. Hier bleiben Sie angemeldet.',
+    lead: 'Ihre anderen Sitzungen enden sofort. Hier bleiben Sie angemeldet.',
     next: 'Neues Kennwort',
     nextHint: 'Mindestens 8 Zeichen. Häufig benutzte Kennwörter werden abgelehnt.',
     required:

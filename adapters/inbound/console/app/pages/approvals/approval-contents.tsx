@@ -13,7 +13,7 @@ const m = messages(
   {
     because: 'Reason',
     differences: 'Differences between request and certificate',
-    differencesLead: 'What the profile adds, changes and removes.',
+    differencesLead: 'The profile adds, changes or removes these values.',
     differencesNone: 'The certificate will have exactly the requested contents.',
     extensionsNone: 'No extensions',
     field: 'Field',
@@ -33,7 +33,7 @@ const m = messages(
   {
     because: 'Grund',
     differences: 'Unterschiede zwischen Antrag und Zertifikat',
-    differencesLead: 'Was das Profil hinzufügt, ändert und weglässt.',
+    differencesLead: 'Das Profil ergänzt, ändert oder entfernt diese Werte.',
     differencesNone: 'Das Zertifikat erhält genau den beantragten Inhalt.',
     extensionsNone: 'Keine Erweiterungen',
     field: 'Feld',

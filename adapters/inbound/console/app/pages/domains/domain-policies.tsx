@@ -8,7 +8,7 @@ const m = messages(
   {
     allDomains: 'for all domains',
     inactive: 'inactive',
-    none: 'None: Postern grants every request at once.',
+    none: 'None: Postern approves every request at once.',
     page: 'All policies',
     title: 'Approval policies',
   },

@@ -13,7 +13,7 @@ export const m = messages(
   {
     add: 'Add domain',
     ca: 'Certificate authority',
-    caUsual: 'That of the default domain',
+    caUsual: 'The CA of the default domain',
     name: 'Name',
     nameHint: 'Part of the enrolment URLs of its devices.',
     noDomains: 'No domains',
@@ -23,7 +23,7 @@ export const m = messages(
   {
     add: 'Domäne hinzufügen',
     ca: 'Zertifizierungsstelle',
-    caUsual: 'Die der Standarddomäne',
+    caUsual: 'Die CA der Standarddomäne',
     name: 'Name',
     nameHint: 'Teil der Adressen, unter denen sich ihre Geräte anmelden.',
     noDomains: 'Keine Domänen',

@@ -16,7 +16,7 @@ const m = messages(
     failed: 'Failed requests, 24 hours',
     figures: 'Key figures',
     revoked: 'Revoked',
-    unhealthy: 'Unhealthy parts',
+    unhealthy: 'Failing health checks',
   },
   {
     active: 'Aktive Zertifikate',
@@ -28,7 +28,7 @@ const m = messages(
     failed: 'Fehlgeschlagene Anfragen, 24 Stunden',
     figures: 'Kennzahlen',
     revoked: 'Gesperrt',
-    unhealthy: 'Gestörte Teile',
+    unhealthy: 'Fehlgeschlagene Zustandsprüfungen',
   },
 );
 

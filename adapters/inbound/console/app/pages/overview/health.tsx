@@ -9,7 +9,7 @@ import { may } from '../../session.ts';
 const m = messages(
   {
     configuration: 'Configuration records',
-    configurationProblem: 'A record cannot be loaded and is set aside',
+    configurationProblem: 'A record cannot be loaded and is ignored',
     health: 'Health',
     issuer: 'Upstream CA {name}',
     issuerProblem: 'An upstream CA cannot be reached',
@@ -26,7 +26,7 @@ const m = messages(
   },
   {
     configuration: 'Konfigurationsdatensätze',
-    configurationProblem: 'Ein Datensatz lässt sich nicht laden und wird übergangen',
+    configurationProblem: 'Ein Datensatz lässt sich nicht laden und wird ignoriert',
     health: 'Betriebszustand',
     issuer: 'Upstream-CA {name}',
     issuerProblem: 'Eine Upstream-CA ist nicht erreichbar',

@@ -31,7 +31,7 @@ const m = messages(
     passwords: 'Passwords over EST and REST',
     passwordsEst: 'over EST only',
     passwordsRest: 'over REST only',
-    rsa: 'RSA from {n} bits',
+    rsa: 'RSA with at least {n} bits',
     tls: 'TLS',
     tlsFrom: '{version} or newer',
     tlsOnly: 'over HTTPS only',
@@ -48,7 +48,7 @@ const m = messages(
     changeLead:
       'Die Stufe gilt sofort für jede Instanz. Die Anforderungen an TLS gelten ab dem nächsten Start.',
     changeTitle: 'Sicherheitsstufe wechseln?',
-    cmp: 'Geteilte Geheimnisse über CMP',
+    cmp: 'Gemeinsame Geheimnisse über CMP',
     current: 'aktuell',
     device: 'Schlüssel von Geräten und Servern',
     endless: 'Zertifikate ohne Ablauf',
@@ -61,7 +61,7 @@ const m = messages(
     passwords: 'Kennwörter über EST und REST',
     passwordsEst: 'nur über EST',
     passwordsRest: 'nur über REST',
-    rsa: 'RSA ab {n} Bit',
+    rsa: 'RSA mit mindestens {n} Bit',
     tls: 'TLS',
     tlsFrom: '{version} oder neuer',
     tlsOnly: 'nur über HTTPS',
@@ -73,21 +73,22 @@ const m = messages(
 
 const summary = meanings(
   {
-    lab: 'For trying things out: only what is refused everywhere.',
-    brownfield: 'For plants with what they have: long-lived certificates, every protocol.',
-    industrial: 'For new plants: CA keys that hold for decades, certificates that are renewed.',
-    hardened: 'For plants under attack: 128 bits of security throughout, TLS 1.3, no secret outside TLS.',
+    lab: 'For tests: rejects only algorithms that every level rejects.',
+    brownfield: 'For existing plants: long validity periods, every protocol.',
+    industrial: 'For new plants: CA keys that stay secure for decades, certificates that devices renew.',
+    hardened: 'For plants under attack: at least 128-bit security, TLS 1.3, secrets only inside TLS.',
     critical:
-      'For critical infrastructure: CAs of 192 bits of security, devices show certificates and nothing else.',
+      'For critical infrastructure: CAs with 192-bit security, devices authenticate only with certificates.',
   },
   {
-    lab: 'Zum Ausprobieren: nur, was überall abgelehnt wird.',
-    brownfield: 'Für Anlagen mit dem, was sie haben: lange Laufzeiten, jedes Protokoll.',
-    industrial: 'Für neue Anlagen: CA-Schlüssel für Jahrzehnte, Zertifikate, die erneuert werden.',
+    lab: 'Für Tests: Nur Verfahren, die jede Stufe ablehnt, sind verboten.',
+    brownfield: 'Für bestehende Anlagen: lange Laufzeiten, jedes Protokoll.',
+    industrial:
+      'Für neue Anlagen: CA-Schlüssel, die Jahrzehnte sicher sind; Zertifikate, die Geräte erneuern.',
     hardened:
-      'Für Anlagen unter Angriff: durchweg 128 Bit Sicherheit, TLS 1.3, kein Geheimnis außerhalb von TLS.',
+      'Für angegriffene Anlagen: mindestens 128 Bit Sicherheit, TLS 1.3, Geheimnisse nur innerhalb von TLS.',
     critical:
-      'Für kritische Infrastruktur: CAs mit 192 Bit Sicherheit, Geräte zeigen Zertifikate und sonst nichts.',
+      'Für kritische Infrastruktur: CAs mit 192 Bit Sicherheit, Geräte authentifizieren sich nur mit Zertifikaten.',
   },
 );
 

@@ -49,7 +49,7 @@ const m = messages(
     sha1: 'Fingerabdruck (SHA-1)',
     sha256: 'Fingerabdruck (SHA-256)',
     sha256Meaning:
-      'Benennt genau dieses Zertifikat: Vergleichen Sie ihn auf anderem Weg, ehe Sie ihm vertrauen.',
+      'Identifiziert dieses Zertifikat: Vergleichen Sie den Fingerabdruck auf einem anderen Weg, bevor Sie dem Zertifikat vertrauen.',
     signature: 'Signaturverfahren',
     subject: 'Inhaber',
     until: 'Gültig bis',

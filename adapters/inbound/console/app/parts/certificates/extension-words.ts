@@ -17,7 +17,7 @@ const extensions = meanings(
     keyUsage: 'The cryptographic operations that the key may be used for.',
     nameConstraints: 'Which names the certificates below this CA may have, and which not.',
     policyConstraints: 'How strictly policies apply to the chain below this CA.',
-    policyMappings: 'Which policies of two domains count as the same.',
+    policyMappings: 'Which policies of two domains are equivalent.',
     subjectAltName:
       'The names that the certificate is for: DNS names, addresses, URIs. Clients compare these, not the subject.',
     subjectInfoAccess: 'Where to find services of the subject.',
@@ -28,7 +28,7 @@ const extensions = meanings(
   },
   {
     authorityInfoAccess:
-      'Wo das Zertifikat des Ausstellers zu finden ist und wen man fragen kann, ob dieses gesperrt ist.',
+      'Wo das Zertifikat des Ausstellers liegt, und welcher OCSP-Responder weiß, ob dieses Zertifikat gesperrt ist.',
     authorityKeyIdentifier:
       'Welcher Schlüssel des Ausstellers dieses Zertifikat signiert hat. Das hilft, die Kette zu bilden.',
     basicConstraints:
@@ -86,7 +86,7 @@ export const termMeaning = meanings(
     endEntity: 'end entity: it may not sign certificates',
     excluded: 'not allowed',
     inhibitAnyPolicy: 'certificates that may still follow',
-    inhibitPolicyMapping: 'certificates until policies are mapped no more',
+    inhibitPolicyMapping: 'certificates until policy mapping is no longer allowed',
     ip: 'IP address',
     ipsecEndSystem: 'IPsec end system',
     ipsecIKE: 'IPsec key exchange (IKE)',
@@ -108,7 +108,7 @@ export const termMeaning = meanings(
     policy: 'policy',
     purpose: 'another purpose',
     registeredId: 'registered identifier',
-    requireExplicitPolicy: 'certificates until a policy is demanded',
+    requireExplicitPolicy: 'certificates until a policy is required',
     secureShellClient: 'SSH client authentication',
     secureShellServer: 'SSH server authentication',
     serialNumber: 'serial number of the issuer’s certificate',

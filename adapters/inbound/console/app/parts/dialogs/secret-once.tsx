@@ -7,12 +7,12 @@ import { Dialog } from './dialog.tsx';
 
 const m = messages(
   {
-    kept: 'I have stored it safely',
+    kept: 'I have stored the secret safely',
     lead: 'Postern shows this secret only once. Copy it to where you need it before you continue.',
     title: 'The secret',
   },
   {
-    kept: 'Ich habe es sicher verwahrt',
+    kept: 'Ich habe das Geheimnis sicher gespeichert',
     lead: 'Postern zeigt dieses Geheimnis nur einmal. Kopieren Sie es dorthin, wo Sie es brauchen, bevor Sie fortfahren.',
     title: 'Das Geheimnis',
   },

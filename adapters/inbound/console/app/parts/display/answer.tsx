@@ -8,32 +8,32 @@ import { Text } from './text.tsx';
 
 const m = messages(
   {
-    conflict: 'The current state does not allow this',
-    forbidden: 'Your role does not allow this',
+    conflict: 'The current state does not allow this action',
+    forbidden: 'Your role does not allow this action',
     forbiddenNext: 'Ask an administrator for a role that has the permission.',
     invalid: 'The request is not valid',
     notFound: 'Not found',
     notFoundNext: 'It may have been deleted, or the address is wrong.',
-    server: 'The service could not do it',
-    serverNext: 'Try again. If it happens again, the log of the service says why.',
-    tooLong: 'The service has not answered in time',
+    server: 'The service could not complete the request',
+    serverNext: 'Try again. If it happens again, look for the reason in the service log.',
+    tooLong: 'The service did not respond in time',
     tooMany: 'Too many attempts',
     tooManyNext: 'Try again in {seconds} seconds.',
     unavailable: 'A part that the service depends on is unavailable',
     unavailableNext: 'Try again in a moment. The overview shows which part is unavailable.',
-    unreachable: 'The service does not answer',
-    unreachableNext:
-      'Check the network, and whether the service is running. Nothing that was stored is lost.',
+    unreachable: 'The service does not respond',
+    unreachableNext: 'Check the network, and whether the service is running. Stored data is not lost.',
   },
   {
-    conflict: 'Der aktuelle Zustand lässt das nicht zu',
-    forbidden: 'Ihre Rolle erlaubt das nicht',
+    conflict: 'Der aktuelle Zustand lässt diese Aktion nicht zu',
+    forbidden: 'Ihre Rolle erlaubt diese Aktion nicht',
     forbiddenNext: 'Bitten Sie jemanden aus der Administration um eine Rolle mit dieser Berechtigung.',
     invalid: 'Die Angaben sind nicht gültig',
     notFound: 'Nicht gefunden',
     notFoundNext: 'Es wurde vielleicht gelöscht, oder die Adresse ist falsch.',
-    server: 'Der Dienst konnte das nicht ausführen',
-    serverNext: 'Versuchen Sie es noch einmal. Bleibt es dabei, steht der Grund im Protokoll des Dienstes.',
+    server: 'Der Dienst konnte die Anfrage nicht ausführen',
+    serverNext:
+      'Versuchen Sie es noch einmal. Tritt der Fehler erneut auf, suchen Sie den Grund im Protokoll des Dienstes.',
     tooLong: 'Der Dienst hat nicht rechtzeitig geantwortet',
     tooMany: 'Zu viele Versuche',
     tooManyNext: 'Versuchen Sie es in {seconds} Sekunden noch einmal.',
@@ -41,7 +41,7 @@ const m = messages(
     unavailableNext:
       'Versuchen Sie es gleich noch einmal. Die Übersicht zeigt, welcher Teil nicht erreichbar ist.',
     unreachable: 'Der Dienst antwortet nicht',
-    unreachableNext: 'Prüfen Sie das Netz und ob der Dienst läuft. Gespeichertes geht nicht verloren.',
+    unreachableNext: 'Prüfen Sie das Netz und ob der Dienst läuft. Gespeicherte Daten gehen nicht verloren.',
   },
 );
 

@@ -13,7 +13,7 @@ const m = messages(
     json: 'The rules below can be changed in the JSON alone: {names}',
     keysHint: 'None chosen: any kind.',
     oneOf: 'One of these is required',
-    rsaBits: 'RSA from … bits on',
+    rsaBits: 'RSA with at least … bits',
     validityHint: 'P90D: 90 days. P1Y: a year. PT12H: 12 hours.',
     validityUntil: 'or until',
   },

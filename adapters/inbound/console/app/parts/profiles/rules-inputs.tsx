@@ -7,10 +7,10 @@ import { textsOf } from './rules.ts';
 
 const m = messages(
   {
-    unfit: 'What does not fit',
+    unfit: 'Values that do not match',
   },
   {
-    unfit: 'Was nicht passt',
+    unfit: 'Werte, die nicht passen',
   },
 );
 

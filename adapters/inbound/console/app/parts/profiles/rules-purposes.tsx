@@ -10,7 +10,7 @@ const m = messages(
     requested: 'What is requested, of these',
   },
   {
-    always: 'Immer diese, was auch beantragt wird',
+    always: 'Immer diese, unabhängig vom Antrag',
     none: 'nicht angegeben',
     other: 'Weitere Zwecke (OIDs oder Namen), einer je Zeile',
     requested: 'Was beantragt wird, aus diesen',

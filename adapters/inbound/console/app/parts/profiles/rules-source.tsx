@@ -9,16 +9,16 @@ const m = messages(
   {
     here: 'Here',
     json: 'The same as JSON',
-    jsonHint: 'Form and JSON say the same: what changes in one changes in the other.',
+    jsonHint: 'A change in the form also changes the JSON, and the reverse.',
     members: 'may have',
-    notJson: 'This is no JSON object yet; the form waits for it.',
+    notJson: 'This is not a valid JSON object. The form is updated when it is.',
   },
   {
     here: 'Hier',
     json: 'Dasselbe als JSON',
-    jsonHint: 'Formular und JSON sagen dasselbe: Was sich hier ändert, ändert sich dort.',
+    jsonHint: 'Eine Änderung im Formular ändert auch das JSON, und umgekehrt.',
     members: 'kann haben',
-    notJson: 'Das ist noch kein JSON-Objekt; das Formular wartet darauf.',
+    notJson: 'Das ist kein gültiges JSON-Objekt. Das Formular wird aktualisiert, sobald es gültig ist.',
   },
 );
 

@@ -18,7 +18,7 @@ const m = messages(
     remove: 'Remove',
     removeOf: 'Remove the rule about {name}',
     required: 'Required',
-    wildcards: 'Names such as *.example too',
+    wildcards: 'Also names such as *.example',
   },
   {
     allowed: 'Aus diesen',
