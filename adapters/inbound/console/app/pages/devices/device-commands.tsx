@@ -1,5 +1,5 @@
 import { useRead } from '../../data.ts';
-import { messages } from '../../language.ts';
+import { meanings, messages } from '../../language.ts';
 import { Copy } from '../../parts/dialogs/action.tsx';
 import { Answer, Empty } from '../../parts/display/answer.tsx';
 import { Card } from '../../parts/display/facts.tsx';
@@ -20,6 +20,34 @@ export const m = messages(
   },
 );
 
+/** The titles of the commands by name, which the API never changes. */
+const titleOf = meanings(
+  {
+    key: 'Generate a key and a certificate request',
+    ca: 'Fetch the CA certificates, without verification: compare them with those of `postern ca export`',
+    est_idevid: 'Enrol over EST with the IDevID certificate (idevid.pem, idevid.key)',
+    est: 'Enrol over EST with the password',
+    est_renew: 'Renew the certificate over EST',
+    rest: 'Enrol over REST with the password',
+    rest_renew: 'Renew the certificate over REST',
+    cmp_idevid: 'Enrol over CMP with the IDevID certificate (idevid.pem, idevid.key)',
+    cmp: 'Enrol over CMP with the shared secret, and fetch the root CA certificate',
+    cmp_renew: 'Renew the certificate over CMP',
+  },
+  {
+    key: 'Schlüssel und Zertifikatsantrag erzeugen',
+    ca: 'CA-Zertifikate ungeprüft herunterladen: Vergleichen Sie sie mit der Ausgabe von `postern ca export`',
+    est_idevid: 'Über EST mit dem IDevID-Zertifikat anmelden (idevid.pem, idevid.key)',
+    est: 'Über EST mit dem Kennwort anmelden',
+    est_renew: 'Zertifikat über EST erneuern',
+    rest: 'Über REST mit dem Kennwort anmelden',
+    rest_renew: 'Zertifikat über REST erneuern',
+    cmp_idevid: 'Über CMP mit dem IDevID-Zertifikat anmelden (idevid.pem, idevid.key)',
+    cmp: 'Über CMP mit dem gemeinsamen Geheimnis anmelden und das Root-CA-Zertifikat herunterladen',
+    cmp_renew: 'Zertifikat über CMP erneuern',
+  },
+);
+
 interface CommandLines {
   readonly commands: Readonly<Record<string, string>>;
   readonly titles: Readonly<Record<string, string>>;
@@ -32,7 +60,10 @@ export function DeviceCommands({ id }: { readonly id: number }) {
 }
 
 function CommandList({ of: { commands, titles } }: { readonly of: CommandLines }) {
-  const lines = Object.entries(commands).map(([name, line]) => ({ title: titles[name] ?? name, line }));
+  const lines = Object.entries(commands).map(([name, line]) => ({
+    title: titleOf(name) ?? titles[name] ?? name,
+    line,
+  }));
   if (lines.length === 0) return <Empty title={m('noCommands')} next={m('noCommandsNext')} />;
   return (
     <Card title={m('commands')}>
