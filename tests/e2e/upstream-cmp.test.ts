@@ -514,7 +514,7 @@ describe('through the gateway with the message of the device inside, to a second
       await gateway.start();
       makeRequest('only');
       const how = '-path .well-known/cmp -cmd p10cr -csr only.csr';
-      expect(await cmp('only', how)).toContain('needs a CMP message signed by the device');
+      expect(await cmp('only', how)).toContain('requires a CMP message signed by the device');
       expect(est('only')).toBeGreaterThanOrEqual(400);
       expect(await signed('only', '-cmd p10cr -csr only.csr')).toContain('received PKICONF');
       expect(await doneThere('only', 'certificate.issue')).toBe('pump-1');

@@ -37,7 +37,10 @@ const isRefused = (subject: string, sans: readonly string[], purposes: readonly 
     demandNoOwnName(names, certificate);
     return false;
   } catch (error) {
-    expect(error).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('of this service') });
+    expect(error).toMatchObject({
+      code: 'forbidden',
+      detail: expect.stringContaining('of this Postern service'),
+    });
     return true;
   }
 };

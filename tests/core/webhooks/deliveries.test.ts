@@ -205,7 +205,7 @@ test('a failed delivery is retried with growing pauses, is then abandoned, and c
   // Another attempt of the same message at another time.
   expect(new Set(notifier.posted.map((message) => `${message.id} ${message.body}`)).size).toBe(1);
   expect(new Set(notifier.posted.map(({ at }) => at)).size).toBe(10);
-  expect(JSON.stringify(log.entries)).toContain('given up');
+  expect(JSON.stringify(log.entries)).toContain('a webhook message is no longer retried');
   await deliver();
   expect(notifier.posted).toHaveLength(10);
 

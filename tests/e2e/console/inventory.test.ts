@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('a profile is edited with a preview:', () => {
   test('invalid JSON is reported and not applied', async () => {
     await site.show(page, '/profiles/new');
     await fill('[name=profile]', '{ "validity": ');
-    expect(await text('.stays .complaint')).toContain('no JSON object');
+    expect(await text('.stays .complaint')).toContain('not a valid JSON object');
     expect(await page.evaluate("document.querySelector('main fieldset').disabled")).toBe(true);
   }, 60_000);
 });

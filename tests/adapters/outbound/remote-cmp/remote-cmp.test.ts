@@ -446,11 +446,13 @@ describe('the CA certificates', () => {
   /** 15 CAs of one name, 15 CAs below one of that name, and the root: each of 225 pairs takes a signature check. */
   function manyNamesakes(): readonly Uint8Array[] {
     const [root, below] = [party('CN=Root'), party('CN=A')];
+    // Other tests move the clock.
+    const order = { ca: true, notBefore: clock.now() - day, notAfter: clock.now() + day };
     const many = (make: (n: number) => Certificate) => Array.from({ length: 15 }, (_, n) => make(n).der);
     return [
-      ...many(() => certificate(party('CN=A'), root, { ca: true })),
-      ...many((n) => certificate(party(`CN=${n}`), below, { ca: true })),
-      certificate(root, root, { ca: true }).der,
+      ...many(() => certificate(party('CN=A'), root, order)),
+      ...many((n) => certificate(party(`CN=${n}`), below, order)),
+      certificate(root, root, order).der,
     ];
   }
 
