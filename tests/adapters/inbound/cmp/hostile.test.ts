@@ -27,6 +27,8 @@ import { type CmpSite, cmpSite } from './fixture.ts';
 let site: CmpSite;
 let pump: CmpCredential & { reference: string; secret: string };
 const key = testKey('p-256', 'pump');
+/** Without the certificate that signs responses, which the first of them makes. */
+const overCmp = [{ field: 'protocol', is: 'equal', value: 'cmp' }] as const;
 
 beforeAll(async () => {
   site = await cmpSite();
@@ -240,7 +242,7 @@ describe('an expensive message is rejected before the work', () => {
 describe('one inverted bit', () => {
   test('anywhere in a message with a MAC is rejected, or the message is no PKIMessage', async () => {
     const message = await site.client(pump).build(ir(crmf(key)));
-    const before = await site.store.count('certificate', [], 10_000);
+    const before = await site.store.count('certificate', overCmp, 10_000);
     await fc.assert(
       fc.asyncProperty(fc.nat(message.length * 8 - 1), async (bit) => {
         const altered = Uint8Array.from(message);
@@ -255,13 +257,13 @@ describe('one inverted bit', () => {
       }),
       runs(300),
     );
-    expect(await site.store.count('certificate', [], 10_000)).toBe(before);
+    expect(await site.store.count('certificate', overCmp, 10_000)).toBe(before);
   }, 900_000);
 
   test('anywhere in a signed message is rejected, or the message is no PKIMessage', async () => {
     const certificate = issued(await site.client(pump).send(ir(crmf(key)), { implicitConfirm: true }));
     const message = await site.client({ certificate, key }).build(kur(crmf(key)));
-    const before = await site.store.count('certificate', [], 10_000);
+    const before = await site.store.count('certificate', overCmp, 10_000);
     await fc.assert(
       fc.asyncProperty(fc.nat(message.length * 8 - 1), async (bit) => {
         const altered = Uint8Array.from(message);
@@ -274,7 +276,7 @@ describe('one inverted bit', () => {
       }),
       runs(300),
     );
-    expect(await site.store.count('certificate', [], 10_000)).toBe(before);
+    expect(await site.store.count('certificate', overCmp, 10_000)).toBe(before);
   }, 900_000);
 
   const refusals =
